@@ -1,0 +1,5 @@
+import sys
+
+from pcbench.commands import main
+
+sys.exit(main())

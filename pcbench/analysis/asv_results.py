@@ -1,0 +1,210 @@
+"""asv's results folder (result files of version 2) as records. The one module that knows asv's format.
+
+``benchmarks.json`` describes the suite and ``<machine>/machine.json`` the machine. ``<machine>/<commit8>-<env>.json``
+holds a row per benchmark, whose columns are named in the file, with trailing nulls dropped and a list over parameter
+combinations in each column. NaN is a case that does not apply, null one that failed.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pcbench.analysis.asv_suite import Benchmark, case_of_id, plain, read_suite
+from pcbench.analysis.context import Sidecar, read_sidecar, sidecar_path
+from pcbench.analysis.parsing import expect, load_json, optional, read_text
+from pcbench.analysis.records import Absence, Case, Machine, Measurement, Problem, Results, Run
+from pcbench.errors import ResultsError
+
+_RESULT_VERSION = 2
+_HINT = "asv run writes one, make bench too"
+
+
+def read_results(folder: Path) -> Results:
+    """Read a results folder. A file that is broken is named among the problems and the rest is read.
+
+    Raises:
+        ResultsError: There is no such folder, it holds no results, or its benchmarks.json cannot be read.
+    """
+    if not folder.is_dir():
+        raise ResultsError(f"there is no results folder {folder}", hint=_HINT)
+    index = folder / "benchmarks.json"
+    if not index.is_file():
+        raise ResultsError(f"{folder} is no results folder: it has no benchmarks.json", hint=_HINT)
+    try:
+        suite = read_suite(expect(load_json(read_text(index)), dict, "it"))
+    except ResultsError as error:
+        raise ResultsError(
+            f"{index}: {error.problem}", hint="asv bench and asv run write it anew; without it no result has a meaning"
+        ) from error
+    runs: list[Run] = []
+    problems: list[Problem] = []
+    found = False
+    for machine_folder in sorted(path for path in folder.iterdir() if path.is_dir()):
+        files = [path for path in sorted(machine_folder.glob("*.json")) if path.name != "machine.json"]
+        if not files:
+            continue
+        found = True
+        machine = _machine_or_problem(machine_folder, problems)
+        for path in files:
+            try:
+                runs.append(_run(path, machine, suite, problems))
+            except ResultsError as error:
+                problems.append(Problem(path, error.problem))
+    if not found:
+        raise ResultsError(f"{folder} holds no results", hint=_HINT)
+    return Results(tuple(sorted(runs, key=lambda run: (run.date, run.commit, run.environment))), tuple(problems))
+
+
+def _machine_or_problem(folder: Path, problems: list[Problem]) -> Machine:
+    path = folder / "machine.json"
+    try:
+        raw = expect(load_json(read_text(path)), dict, "it")
+    except ResultsError as error:
+        problems.append(Problem(path, error.problem))
+        return Machine(folder.name)
+
+    def text(key: str) -> str | None:
+        return str(raw[key]) if raw.get(key) else None
+
+    keys = ("cpu", "num_cpu", "arch", "os", "ram", "gpu")
+    return Machine(text("machine") or folder.name, **{key: text(key) for key in keys})
+
+
+def _run(path: Path, machine: Machine, suite: Mapping[str, Benchmark], problems: list[Problem]) -> Run:
+    raw = expect(load_json(read_text(path)), dict, "it")
+    if raw.get("version") != _RESULT_VERSION:
+        raise ResultsError(f"has result version {raw.get('version')!r}; this pcbench reads version {_RESULT_VERSION}")
+    commit = expect(raw.get("commit_hash"), str, "commit_hash")
+    environment = expect(raw.get("env_name"), str, "env_name")
+    columns = [str(column) for column in expect(raw.get("result_columns"), list, "result_columns")]
+    sidecar = _sidecar_or_problem(path, commit, environment, problems)
+    measurements: dict[Case, Measurement] = {}
+    absences: dict[Case, Absence] = {}
+    left_out: dict[str, str] = {}
+    for name, row in expect(raw.get("results"), dict, "results").items():
+        try:
+            cells = _cells(columns, expect(row, list, "its row"))
+            reason = _left_out(suite.get(name), cells)
+            if reason is not None:
+                left_out[name] = reason
+                continue
+            for case, outcome in _cases(name, suite[name], cells):
+                if isinstance(outcome, Measurement):
+                    measurements[case] = outcome
+                else:
+                    absences[case] = _reason(case, outcome, sidecar)
+        except ResultsError as error:
+            problems.append(Problem(path, f"{name}: {error.problem}"))
+    if sidecar is not None:
+        for identity, absence in sidecar.absences.items():
+            told = case_of_id(identity, suite)
+            if told is not None and told.benchmark not in left_out and told not in measurements:
+                absences.setdefault(told, absence)
+    context = None if sidecar is None else sidecar.context
+    return Run(commit, _date(raw.get("date")), environment, machine, context, measurements, absences, left_out)
+
+
+def _date(value: object) -> datetime:
+    try:
+        return datetime.fromtimestamp(expect(value, int, "date") / 1000, UTC)
+    except (OverflowError, ValueError, OSError) as error:
+        raise ResultsError(f"date {value} is no date") from error
+
+
+def _sidecar_or_problem(path: Path, commit: str, environment: str, problems: list[Problem]) -> Sidecar | None:
+    beside = sidecar_path(path)
+    if not beside.exists():
+        return None
+    try:
+        sidecar = read_sidecar(beside)
+    except ResultsError as error:
+        problems.append(Problem(beside, error.problem))
+        return None
+    problems.extend(Problem(beside, what) for what in sidecar.problems)
+    context = sidecar.context
+    if (context.commit, context.environment) != (commit, environment):
+        problems.append(Problem(beside, f"is about commit {context.commit[:8]} in {context.environment}: not used"))
+        return None
+    return sidecar
+
+
+def _cells(columns: Sequence[str], row: list[object]) -> dict[str, object]:
+    if len(row) > len(columns):
+        raise ResultsError(f"its row has {len(row)} columns, the file names {len(columns)}")
+    return dict(itertools.zip_longest(columns, row))
+
+
+def _left_out(benchmark: Benchmark | None, cells: Mapping[str, object]) -> str | None:
+    if benchmark is None:
+        return "benchmarks.json does not have it"
+    version = str(cells.get("version"))
+    if version != benchmark.version:
+        return f"measured as version {version[:12]}, the suite has version {benchmark.version[:12]}"
+    params = cells.get("params")
+    if isinstance(params, list) and len(params) != len(benchmark.param_names):
+        return f"measured with {len(params)} parameters, the suite has {len(benchmark.param_names)}"
+    return None
+
+
+def _cases(name: str, benchmark: Benchmark, cells: Mapping[str, object]) -> list[tuple[Case, Measurement | Absence]]:
+    params = [
+        [plain(value) for value in expect(values, list, "params")]
+        for values in expect(cells.get("params"), list, "params")
+    ]
+    cases = [
+        Case(name, tuple(zip(benchmark.param_names, combination, strict=True)))
+        for combination in itertools.product(*params)
+    ]
+    if cells["result"] is None:
+        return [(case, Absence("failed")) for case in cases]
+    per_case: dict[str, list[object]] = {}
+    for column in ("result", "stats_q_25", "stats_q_75", "stats_repeat", "samples"):
+        values = cells.get(column)
+        per_case[column] = [None] * len(cases) if values is None else expect(values, list, column)
+        if len(per_case[column]) != len(cases):
+            raise ResultsError(f"{len(per_case[column])} values of {column} for {len(cases)} parameter combinations")
+    rows = zip(*per_case.values(), strict=True)
+    return [(case, _outcome(benchmark, *row)) for case, row in zip(cases, rows, strict=True)]
+
+
+def _outcome(
+    benchmark: Benchmark, value: object, low: object, high: object, repeat: object, samples: object
+) -> Measurement | Absence:
+    if value is None:
+        return Absence("failed")
+    if not isinstance(value, int | float):
+        return Absence("failed", f"its value is no number: {value!r}"[:200])
+    if math.isnan(value):
+        return Absence("n/a")
+    if math.isinf(value):
+        return Absence("failed", "its value is infinite")
+    recorded = optional(samples, list, "samples")
+    n = optional(repeat, int, "stats_repeat")
+    return Measurement(
+        float(value),
+        benchmark.unit,
+        None if recorded is None else tuple(_number(sample) for sample in recorded),
+        # asv writes both quartiles of a single sample; they are no spread.
+        _number(low) if low is not None and n != 1 else None,
+        _number(high) if high is not None and n != 1 else None,
+        n,
+        benchmark.worse,
+    )
+
+
+def _number(value: object) -> float:
+    if isinstance(value, int | float):
+        return float(value)
+    raise ResultsError(f"{value!r} is no number")
+
+
+def _reason(case: Case, absence: Absence, sidecar: Sidecar | None) -> Absence:
+    told = None if sidecar is None else sidecar.absences.get(str(case))
+    if told is None:
+        return absence
+    return replace(told, reason=told.reason or absence.reason)

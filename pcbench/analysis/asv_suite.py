@@ -1,0 +1,66 @@
+"""asv's ``benchmarks.json``: what the suite measures, in which units, over which parameters."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pcbench.analysis.parsing import expect
+from pcbench.analysis.records import Case, Worse
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A benchmark of the suite; results of another version of it are not comparable."""
+
+    version: str
+    unit: str
+    param_names: tuple[str, ...]
+    worse: Worse
+
+
+def read_suite(raw: Mapping[str, object]) -> dict[str, Benchmark]:
+    """The benchmarks by name.
+
+    Raises:
+        ResultsError: It has another form.
+    """
+    suite = {}
+    for name, entry in raw.items():
+        if name == "version":
+            continue
+        fields = expect(entry, dict, name)
+        unit = str(fields.get("unit", ""))
+        suite[name] = Benchmark(
+            version=str(fields.get("version", "")),
+            unit=unit,
+            param_names=tuple(map(str, expect(fields.get("param_names", []), list, f"param_names of {name}"))),
+            worse=_worse(fields.get("worse"), unit),
+        )
+    return suite
+
+
+def _worse(declared: object, unit: str) -> Worse:
+    if declared == "up" or declared == "down" or declared == "any":
+        return declared
+    return "up" if unit in ("seconds", "bytes") else "any"
+
+
+def plain(stored: object) -> str:
+    """A parameter's value from its repr: a text without its quotes, anything else as it is."""
+    try:
+        value = ast.literal_eval(str(stored))
+    except (ValueError, SyntaxError):
+        return str(stored)
+    return value if isinstance(value, str) else str(stored)
+
+
+def case_of_id(identity: str, suite: Mapping[str, Benchmark]) -> Case | None:
+    """The case whose ``str`` is ``identity``; None where the suite has no such benchmark or other parameters."""
+    name, _, rest = identity.partition("(")
+    if name not in suite:
+        return None
+    names = suite[name].param_names
+    values = rest.removesuffix(")").split(", ") if rest else []
+    return Case(name, tuple(zip(names, values, strict=True))) if len(names) == len(values) else None

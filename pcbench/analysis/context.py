@@ -1,0 +1,88 @@
+"""The sidecar of a result file: what the run ran on, and why a case has no number.
+
+JSON lines. The first is one object: schema, commit, environment, torch, torch_git, triton, python, threads, isa, gpu,
+driver, profile, flags. Each later one is ``{"case", "status", "reason"}``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pcbench.analysis.parsing import expect, load_json, optional, read_text
+from pcbench.analysis.records import Absence, Context
+from pcbench.errors import ResultsError
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Sidecar:
+    """A sidecar as read.
+
+    Attributes:
+        absences: The case's id to why it has no number; the last line about a case counts.
+        problems: What of the file could not be read.
+    """
+
+    context: Context
+    absences: Mapping[str, Absence]
+    problems: tuple[str, ...] = ()
+
+
+def sidecar_path(result: Path) -> Path:
+    """Where the sidecar of a result file is."""
+    return result.with_suffix(".context")
+
+
+def read_sidecar(path: Path) -> Sidecar:
+    """Read a sidecar; a later line that is broken is named, the rest is read.
+
+    Raises:
+        ResultsError: The file or its first line cannot be read.
+    """
+    lines = read_text(path).splitlines()
+    if not lines:
+        raise ResultsError("is empty")
+    context = _context(expect(load_json(lines[0]), dict, "line 1"))
+    absences: dict[str, Absence] = {}
+    problems = []
+    for number, line in enumerate(lines[1:], start=2):
+        try:
+            case, absence = _absence(expect(load_json(line), dict, "it"))
+        except ResultsError as error:
+            problems.append(f"line {number}: {error.problem}")
+        else:
+            absences[case] = absence
+    return Sidecar(context, absences, tuple(problems))
+
+
+def _context(head: Mapping[str, object]) -> Context:
+    schema = head.get("schema")
+    if schema != SCHEMA:
+        raise ResultsError(f"has schema {schema!r}; this pcbench reads schema {SCHEMA}")
+    flags = optional(head.get("flags"), dict, "flags") or {}
+
+    def text(key: str) -> str | None:
+        return optional(head.get(key), str, key)
+
+    return Context(
+        commit=expect(head.get("commit"), str, "commit"),
+        environment=expect(head.get("environment"), str, "environment"),
+        torch=text("torch"),
+        torch_git=text("torch_git"),
+        triton=text("triton"),
+        python=text("python"),
+        threads=optional(head.get("threads"), int, "threads"),
+        isa=text("isa"),
+        gpu=text("gpu"),
+        driver=text("driver"),
+        profile=text("profile"),
+        flags={str(key): str(value) for key, value in flags.items()},
+    )
+
+
+def _absence(line: Mapping[str, object]) -> tuple[str, Absence]:
+    case = expect(line.get("case"), str, "case")
+    return case, Absence(expect(line.get("status"), str, "status"), optional(line.get("reason"), str, "reason"))

@@ -1,0 +1,138 @@
+"""What was measured, on what, and what could not be: the records that reports and gate read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+Worse = Literal["up", "down", "any"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One benchmark at one combination of its parameters.
+
+    Attributes:
+        benchmark: asv's name, for example ``bench_load.Load.track_first_output``.
+        params: (name, value) in the benchmark's order; strings without the quotes that asv stores them with.
+    """
+
+    benchmark: str
+    params: tuple[tuple[str, str], ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.benchmark}({', '.join(value for _, value in self.params)})" if self.params else self.benchmark
+
+    def param(self, name: str) -> str | None:
+        """The value of a parameter, or None where the benchmark has none of that name."""
+        return dict(self.params).get(name)
+
+    def without(self, name: str) -> Case:
+        """The case without one parameter: what the cases that differ in it alone have in common."""
+        return Case(self.benchmark, tuple(pair for pair in self.params if pair[0] != name))
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A number that asv stored.
+
+    Attributes:
+        value: The median of the samples, or the number itself, in ``unit``.
+        samples: In ``unit``; None where asv was not asked to record them.
+        low, high: Quartiles of the samples; None where there is one sample.
+        n: Number of samples; None for a plain number, such as a count.
+        worse: The direction that is worse; ``any`` where none is declared.
+    """
+
+    value: float
+    unit: str
+    samples: tuple[float, ...] | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+    worse: Worse = "any"
+
+
+@dataclass(frozen=True)
+class Absence:
+    """Why a case has no number.
+
+    Attributes:
+        status: ``n/a`` (the benchmark said that it does not apply), ``failed``, or what the run's sidecar says.
+        reason: One sentence, or None where nothing recorded it.
+    """
+
+    status: str
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The machine as asv's machine file describes it; None where the file does not say."""
+
+    name: str
+    cpu: str | None = None
+    num_cpu: str | None = None
+    arch: str | None = None
+    os: str | None = None
+    ram: str | None = None
+    gpu: str | None = None
+
+
+@dataclass(frozen=True)
+class Context:
+    """What asv does not record of a run: the sidecar's first line. None where it does not say."""
+
+    commit: str
+    environment: str
+    torch: str | None = None
+    torch_git: str | None = None
+    triton: str | None = None
+    python: str | None = None
+    threads: int | None = None
+    isa: str | None = None
+    gpu: str | None = None
+    driver: str | None = None
+    profile: str | None = None
+    flags: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One commit measured in one environment on one machine.
+
+    Attributes:
+        date: The commit's date.
+        environment: asv's name of it.
+        context: None where the result has no sidecar: what it ran on is unknown.
+        measurements, absences: Every case of the suite that the run holds is in exactly one of them.
+        left_out: Benchmark to the reason why its result is no part of the series, such as another version.
+    """
+
+    commit: str
+    date: datetime
+    environment: str
+    machine: Machine
+    context: Context | None
+    measurements: Mapping[Case, Measurement]
+    absences: Mapping[Case, Absence] = field(default_factory=dict)
+    left_out: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A file in a results folder, and what of it could not be read."""
+
+    path: Path
+    what: str
+
+
+@dataclass(frozen=True)
+class Results:
+    """A results folder: its runs by commit date, and what could not be read."""
+
+    runs: tuple[Run, ...]
+    problems: tuple[Problem, ...] = ()

@@ -1,0 +1,129 @@
+"""A comparison as a table for people, and as lines of a terminal."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from pcbench.analysis.breakeven import break_even, gain, pays_back
+from pcbench.analysis.comparison import Comparison, Row, with_calls
+from pcbench.analysis.quantities import digits, seconds, size, with_spread
+from pcbench.analysis.recommendation import CALLS_PER_START
+from pcbench.analysis.spread import spread
+from pcbench.samples import EAGER, LoadSample
+
+UNKNOWN = "-"
+
+PHASE_LABELS = {
+    "interpreter_s": "interpreter",
+    "import_torch_s": "import torch",
+    "import_other_s": "other imports",
+    "model_s": "model",
+    "load_s": "load",
+    "first_call_s": "first call",
+}
+"""The phases of a start in their order, as people read them."""
+
+
+def table(comparison: Comparison, *, calls_per_start: int = CALLS_PER_START) -> list[tuple[str, ...]]:
+    """The header, then a line per row in order of temperature and time; ``-`` is what was not measured.
+
+    The last column is the reason of a row whose numbers do not count, empty otherwise.
+    """
+    comparison = with_calls(comparison)
+    header = (
+        "strategy",
+        "temperature",
+        "status",
+        "weights",
+        "start to first output",
+        "longest phase",
+        "call / eager",
+        "break-even",
+        "capture + save",
+        f"paid back in (at {digits(calls_per_start)} calls)",
+        "artifact",
+        "peak RSS",
+        "compilers",
+        "reason",
+    )
+    ordered = [row for t in comparison.temperatures for row in by_start(comparison, t)]
+    return [header, *(_line(row, comparison.eager(row.temperature), calls_per_start) for row in ordered)]
+
+
+def by_start(comparison: Comparison, temperature: str) -> list[Row]:
+    """A temperature's rows: eager, then the strategies that count, fastest start first, then the others by name."""
+    rows = [row for row in comparison.rows if row.temperature == temperature]
+    return sorted(
+        rows,
+        key=lambda row: (
+            row.strategy != EAGER,
+            not row.counts,
+            statistics.median(row.start_s) if row.counts else 0.0,
+            row.strategy,
+        ),
+    )
+
+
+def phase_medians(samples: Sequence[LoadSample]) -> dict[str, float]:
+    """The median seconds of each phase, in their order; there must be a sample."""
+    return {
+        phase: statistics.median(getattr(sample.phases, phase) for sample in samples)
+        for phase in asdict(samples[0].phases)
+    }
+
+
+def text_lines(comparison: Comparison, *, calls_per_start: int = CALLS_PER_START) -> list[str]:
+    """The table aligned for a terminal, a reason on a line of its own under its row."""
+    header, *lines = table(comparison, calls_per_start=calls_per_start)
+    cells = [line[:-1] for line in (header, *lines)]
+    widths = [max(len(cell) for cell in column) for column in zip(*cells, strict=True)]
+    out = []
+    for line, shown in zip((header, *lines), cells, strict=True):
+        out.append("  ".join(cell.ljust(width) for cell, width in zip(shown, widths, strict=True)).rstrip())
+        if line is header:
+            out.append("  ".join("-" * width for width in widths))
+        elif line[-1]:
+            out.extend(f"    {part}" for part in line[-1].splitlines())
+    return out
+
+
+def _line(row: Row, eager: Row | None, calls_per_start: int) -> tuple[str, ...]:
+    start, saved = spread(row.start_s), gain(row)
+    is_eager = row.strategy == EAGER
+    even = break_even(row, eager)
+    captured = statistics.median(row.capture_s) + statistics.median(row.save_s or (0.0,)) if row.capture_s else None
+    return (
+        row.strategy,
+        row.temperature,
+        row.status.value,
+        row.weights or UNKNOWN,
+        UNKNOWN if start is None else with_spread(start, "seconds"),
+        _longest_phase(row.samples),
+        UNKNOWN if saved is None or is_eager else f"{saved.ratio:.2f}",
+        UNKNOWN if even is None or is_eager else str(even),
+        UNKNOWN if captured is None else seconds(captured),
+        UNKNOWN if is_eager else _starts(pays_back(row, eager, calls_per_start)),
+        UNKNOWN if row.artifact_bytes is None else size(row.artifact_bytes),
+        size(statistics.median(s.peak_rss_bytes for s in row.samples)) if row.samples else UNKNOWN,
+        f"{max(s.compiler_processes for s in row.samples)}" if row.samples else UNKNOWN,
+        row.reason or "",
+    )
+
+
+def _longest_phase(samples: Sequence[LoadSample]) -> str:
+    if not samples:
+        return UNKNOWN
+    phase, value = max(phase_medians(samples).items(), key=lambda item: item[1])
+    return f"{PHASE_LABELS[phase]} {seconds(value)}"
+
+
+def _starts(starts: float | None) -> str:
+    if starts is None:
+        return UNKNOWN
+    if math.isinf(starts):
+        return "never"
+    whole = math.ceil(starts)
+    return f"{digits(whole)} start" + ("" if whole == 1 else "s")

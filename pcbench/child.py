@@ -1,0 +1,60 @@
+"""The one door into the measuring half: ``python -P -m pcbench.child REQUEST --answer-fd N``.
+
+The request is one JSON object; the answer is JSON lines on file descriptor N. torch is imported here, so that its
+import can be timed.
+"""
+
+from __future__ import annotations
+
+import time
+
+ENTERED = time.monotonic()
+
+import importlib  # noqa: E402, I001  # the clock comes first
+import json  # noqa: E402
+import os  # noqa: E402
+import sys  # noqa: E402
+from typing import Any  # noqa: E402
+
+from pcbench import checkout, timing  # noqa: E402
+from pcbench.errors import PcbenchError  # noqa: E402
+
+
+_ANSWERS = {
+    "capture": "pcbench.runner.ladder",
+    "load": "pcbench.runner.ladder",
+    "probe": "pcbench.runner.ladder",
+    "describe": "pcbench.runner.installation",
+}
+
+
+def main(request: dict[str, Any], fd: int) -> int:
+    """Do what was asked, and say so; 0 unless the process itself is at fault."""
+
+    def emit(message: dict[str, Any]) -> None:
+        os.write(fd, json.dumps(message).encode() + b"\n")
+
+    clock = timing.PhaseClock()
+    do, started = request.pop("do"), request.pop("started")
+    clock.wall_s["interpreter_s"] = ENTERED - started
+    clock.cpu_s = timing.cpu_seconds()
+    try:
+        checkout.refuse_other_code()
+        emit({"stage": "import torch"})
+        with clock.phase("import_torch_s"):
+            torch = importlib.import_module("torch")
+        torch.set_num_threads(request["threads"])
+        ladder = importlib.import_module("pcbench.runner.ladder")
+        getattr(importlib.import_module(_ANSWERS[do]), do)(ladder.Request(**request), clock, emit)
+    except PcbenchError as error:
+        status = getattr(error, "status", None)
+        if status is None:
+            emit({"error": {"problem": error.problem, "hint": error.hint}})
+        else:
+            emit({"failed": {"status": status, "reason": error.problem}})
+    emit({"done": True})
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(json.loads(sys.argv[1]), int(sys.argv[3])))

@@ -1,0 +1,128 @@
+"""Names from file names, without an import; and loading one of them: the only extension mechanism.
+
+A model, strategy, kernel, report or command is one file that ends with one constant, for example
+``MODEL = Model(...)`` in ``pcbench/models/mlp.py``. The file's name is the public name.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pcbench.errors import ExtensionError, UsageError
+
+T = TypeVar("T")
+
+_PACKAGE = Path(__file__).parent
+
+
+def names(folder: Path) -> tuple[str, ...]:
+    """The public names in ``folder``: its Python files, sorted, without those that start with an underscore."""
+    return tuple(sorted(p.stem for p in folder.glob("*.py") if not p.stem.startswith("_")))
+
+
+def model_names() -> tuple[str, ...]:
+    """Names of the models that come with pcbench."""
+    return names(_PACKAGE / "models")
+
+
+def strategy_names() -> tuple[str, ...]:
+    """Names of the strategies that come with pcbench."""
+    return names(_PACKAGE / "strategies")
+
+
+def check_name(kind: str, name: str, known: tuple[str, ...]) -> str:
+    """Return ``name`` if it is known.
+
+    Raises:
+        UsageError: It is not; the error lists the valid names and the nearest one.
+    """
+    if name in known:
+        return name
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    raise UsageError(f"there is no {kind} {name!r}", hint=f"{hint}valid names: {', '.join(known)}")
+
+
+def load(package: str, name: str, constant: str, kind: type[T]) -> T:
+    """Import ``package.name`` and return the constant it ends with.
+
+    Raises:
+        ExtensionError: The file raised on import, or lacks the constant.
+    """
+    module = _import(f"{package}.{name}", lambda: importlib.import_module(f"{package}.{name}"))
+    return _constant(module, constant, kind)
+
+
+def load_file(path: Path, constant: str, kind: type[T]) -> T:
+    """Import a file by its path and return the constant it ends with.
+
+    The module's name depends on the file's name alone, so that a class pickled in one process is found in another.
+    The file's folder is importable while its process lasts, for the modules beside it.
+
+    Raises:
+        UsageError: There is no such file.
+        ExtensionError: The file raised on import, or lacks the constant.
+    """
+    if not path.is_file():
+        raise UsageError(f"there is no file {path}", hint="give a path to a Python file")
+    name = f"pcbench_target_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise UsageError(f"{path} is not a Python file", hint="its name must end in .py")
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:
+        sys.path.append(folder)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    loader = spec.loader
+    _import(str(path), lambda: loader.exec_module(module))
+    return _constant(module, constant, kind)
+
+
+def load_function(target: str, folder: Path) -> Callable[..., Any]:
+    """The function that ``package.module:function`` names; ``folder`` is importable for it.
+
+    Raises:
+        UsageError: The target has another form, or the module has no such function.
+        ExtensionError: The module raised on import.
+    """
+    module_name, _, function_name = target.partition(":")
+    if not module_name or not function_name:
+        raise UsageError(f"{target!r} is not of the form package.module:function")
+    # The folder that holds pcbench itself also holds kernels/, which must never be importable under that name.
+    if folder.resolve() != _PACKAGE.parent and str(folder) not in sys.path:
+        sys.path.append(str(folder))
+    module = _import(module_name, lambda: importlib.import_module(module_name))
+    function = getattr(module, function_name, None)
+    if not callable(function):
+        raise UsageError(f"module {module_name} has no function {function_name!r}")
+    return function  # type: ignore[no-any-return]  # a module attribute: checked callable above
+
+
+def _import(what: str, run: Callable[[], T]) -> T:
+    try:
+        return run()
+    except Exception as error:  # a stranger's file may raise anything: it is said first, with its place
+        frames = traceback.extract_tb(error.__traceback__)
+        place = next((f for f in reversed(frames) if "importlib" not in f.filename), frames[-1])
+        raise ExtensionError(
+            f"{type(error).__name__}: {error}", hint=f"raised by {place.filename}:{place.lineno} while importing {what}"
+        ) from error
+
+
+def _constant(module: Any, constant: str, kind: type[T]) -> T:
+    value = getattr(module, constant, None)
+    if isinstance(value, kind):
+        return value
+    found = "is missing" if value is None else f"is a {type(value).__name__}"
+    raise ExtensionError(
+        f"{module.__file__}: {constant} {found}",
+        hint=f"end the file with the line: {constant} = {kind.__name__}(...)",
+    )

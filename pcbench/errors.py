@@ -1,0 +1,44 @@
+"""What can go wrong, said so that a person can act on it. Only ``main()`` turns these into exits."""
+
+from __future__ import annotations
+
+
+class PcbenchError(Exception):
+    """Something that was asked for could not be done.
+
+    Attributes:
+        problem: One sentence: what is wrong, and with which thing.
+        hint: What to do about it, or None.
+        exit_code: The process's exit code when this error ends a command.
+    """
+
+    exit_code = 2
+
+    def __init__(self, problem: str, *, hint: str | None = None) -> None:
+        super().__init__(problem if hint is None else f"{problem} ({hint})")
+        self.problem = problem
+        self.hint = hint
+
+
+class UsageError(PcbenchError):
+    """A command was called with words or files that it cannot use."""
+
+
+class UnavailableError(PcbenchError):
+    """This installation cannot do it; the reason says what it lacks."""
+
+
+class ArtifactError(PcbenchError):
+    """An artifact is damaged, or was made for something other than this process."""
+
+
+class ExtensionError(PcbenchError):
+    """A model, strategy, kernel, report or command file does not end as it must."""
+
+
+class ResultsError(PcbenchError):
+    """A results folder or a file in it cannot be read."""
+
+
+class ModelDiedError(PcbenchError):
+    """A runner was called after the model that holds its weights had been freed."""

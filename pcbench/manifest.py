@@ -1,0 +1,149 @@
+"""An artifact's manifest: what the payload is, what it was made by and for, and a digest of each file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from pcbench.errors import ArtifactError
+
+FORMAT = 1
+FILE = "manifest.json"
+
+# x86 and ARM instruction sets as torch names them, weakest first: code for one runs on those after it.
+_ISA_ORDER = (("NO AVX", "AVX2", "AVX512"), ("DEFAULT", "SVE128"), ("DEFAULT", "SVE256"))
+
+
+@dataclass(frozen=True)
+class Platform:
+    """What a process is, as far as an artifact depends on it.
+
+    Attributes:
+        torch, torch_git: Version and git commit of torch; ``triton`` is None without Triton.
+        device: ``cpu`` or ``cuda``.
+        isa: The instruction set that torch compiles for here.
+        threads: CPU threads that torch uses: compiled guards refuse another number.
+    """
+
+    torch: str
+    torch_git: str
+    triton: str | None
+    python: str
+    device: str
+    isa: str
+    threads: int
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What the manifest says.
+
+    Attributes:
+        grad: Gradients were enabled at the capture.
+        inputs: The input signature, one string per tensor.
+        dataclasses: Pytree classes that loading needs, as ``module:qualname``.
+        fingerprint: Digest of the model's weights and inputs, to notice a model that differs from process to process.
+        sha256: Digest by file, relative to the artifact's folder.
+    """
+
+    strategy: str
+    weights: str
+    platform: Platform
+    grad: bool
+    inputs: tuple[str, ...]
+    dataclasses: tuple[str, ...]
+    fingerprint: str
+    sha256: Mapping[str, str]
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """SHA-256 of every file below ``folder`` but the manifest, by relative path."""
+    files = sorted(p for p in folder.rglob("*") if p.is_file() and p != folder / FILE)
+    return {p.relative_to(folder).as_posix(): _sha256(p) for p in files}
+
+
+def write(folder: Path, manifest: Manifest) -> None:
+    """Write the manifest into the artifact's folder."""
+    text = json.dumps({"format": FORMAT, **asdict(manifest)}, indent=1)
+    (folder / FILE).write_text(text + "\n", encoding="utf-8")
+
+
+def read(folder: Path) -> Manifest:
+    """Read a manifest.
+
+    Raises:
+        ArtifactError: There is none, or it is damaged or of another format.
+    """
+    path = folder / FILE
+    try:
+        fields: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        found = fields.pop("format")
+        if found != FORMAT:
+            raise ArtifactError(f"{path} has format {found}, this pcbench reads {FORMAT}", hint="save it again")
+        platform = Platform(**fields.pop("platform"))
+        inputs, classes = tuple(fields.pop("inputs")), tuple(fields.pop("dataclasses"))
+        return Manifest(platform=platform, inputs=inputs, dataclasses=classes, **fields)
+    except FileNotFoundError as error:
+        raise ArtifactError(f"{folder} is no artifact: it has no {FILE}", hint="save the model again") from error
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ArtifactError(f"{path} is damaged: {error}", hint="save the model again") from error
+
+
+def check(folder: Path, manifest: Manifest, strategy: str, here: Platform) -> None:
+    """Check that the artifact is whole and was made for this process.
+
+    Raises:
+        ArtifactError: It is not; the error says what differs and what to do.
+    """
+    if manifest.strategy != strategy:
+        raise ArtifactError(f"{folder} was saved by strategy {manifest.strategy}, not {strategy}")
+    made = manifest.platform
+    for what, then, now in (
+        ("torch", made.torch, here.torch),
+        ("torch's commit", made.torch_git, here.torch_git),
+        ("triton", made.triton, here.triton),
+        ("Python", made.python, here.python),
+        ("device", made.device, here.device),
+    ):
+        if then != now:
+            raise ArtifactError(
+                f"{folder} was saved with {what} {then}, this is {now}", hint=f"save it again, or run with that {what}"
+            )
+    if made.threads != here.threads:
+        raise ArtifactError(
+            f"{folder} was saved with {made.threads} CPU threads, this process has {here.threads}",
+            hint=f"call torch.set_num_threads({made.threads}) before loading, or save it again with {here.threads}",
+        )
+    if not _runs_on(made.isa, here.isa):
+        raise ArtifactError(
+            f"{folder} was compiled for {made.isa}, this machine has {here.isa}",
+            hint="save it again on a machine like this one",
+        )
+    _check_files(folder, manifest)
+
+
+def _check_files(folder: Path, manifest: Manifest) -> None:
+    found = digests(folder)
+    for name, digest in manifest.sha256.items():
+        if name not in found:
+            raise ArtifactError(f"{folder} lacks its file {name}", hint="copy it whole, or save it again")
+        if found[name] != digest:
+            raise ArtifactError(f"{folder / name} was changed after it was saved", hint="save it again")
+    for name in found:
+        if name not in manifest.sha256:
+            raise ArtifactError(f"{folder / name} is not part of the artifact", hint="save it again")
+
+
+def _runs_on(made: str, here: str) -> bool:
+    return made == here or any(
+        made in order and here in order and order.index(made) <= order.index(here) for order in _ISA_ORDER
+    )
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

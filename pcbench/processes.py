@@ -1,0 +1,150 @@
+"""Start a child process, stream its messages, limit it, and leave nothing of it behind.
+
+A child answers with JSON lines on a pipe of its own, so that what a model or a compiler prints cannot be taken for an
+answer. The child leads a process group: at the end, at the limit and at Ctrl-C the whole group is killed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+Message = dict[str, Any]
+
+_POLL_S = 0.2
+_TAIL_CHARS = 2000
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a child ended.
+
+    Attributes:
+        returncode: Its exit status, negative for a signal.
+        timed_out: It ran past its limit and was killed.
+        output_tail: The last 2,000 characters that it printed.
+    """
+
+    returncode: int
+    timed_out: bool
+    output_tail: str
+
+    @property
+    def clean(self) -> bool:
+        return self.returncode == 0 and not self.timed_out
+
+    def sentence(self) -> str:
+        """What happened, in words, with the last line that the child printed."""
+        last = next((line for line in reversed(self.output_tail.splitlines()) if line.strip()), "it printed nothing")
+        if self.returncode < 0:
+            name = signal.Signals(-self.returncode).name
+            why = ", as the kernel does when memory runs out" if name == "SIGKILL" else ""
+            return f"killed by {name}{why}; last output: {last.strip()}"
+        return f"exited with {self.returncode}; last output: {last.strip()}"
+
+
+def run(
+    command: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    cwd: Path,
+    timeout_s: float,
+    on_message: Callable[[Message], None],
+) -> Ending:
+    """Run ``command`` with ``--answer-fd N`` added, and hand each JSON line that it writes there to ``on_message``."""
+    reader, writer = os.pipe()
+    with tempfile.TemporaryFile() as log, os.fdopen(reader, "rb", buffering=0) as answers:
+        try:
+            child = subprocess.Popen(
+                [*command, "--answer-fd", str(writer)],
+                env=dict(env),
+                cwd=cwd,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                pass_fds=(writer,),
+                start_new_session=True,
+            )
+        finally:
+            os.close(writer)
+        try:
+            timed_out = _stream(child, answers.fileno(), time.monotonic() + timeout_s, on_message)
+        finally:
+            _kill_group(child)
+        size = log.seek(0, os.SEEK_END)
+        log.seek(max(0, size - _TAIL_CHARS))
+        return Ending(child.returncode, timed_out, log.read().decode(errors="replace"))
+
+
+def _stream(child: subprocess.Popen[bytes], fd: int, deadline: float, on_message: Callable[[Message], None]) -> bool:
+    """Read messages until the child closes its end or dies; True when the deadline came first."""
+    pending = b""
+    ended = False
+    while True:
+        ready, _, _ = select.select([fd], [], [], 0 if ended else _POLL_S)
+        chunk = os.read(fd, 65536) if ready else b""
+        *lines, pending = (pending + chunk).split(b"\n")
+        for line in lines:
+            on_message(json.loads(line))
+        if (ready and not chunk) or (ended and not ready):
+            break
+        ended = child.poll() is not None
+        if time.monotonic() > deadline:
+            return True
+    try:
+        child.wait(max(0.0, deadline - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        return True
+    return False
+
+
+def _kill_group(child: subprocess.Popen[bytes]) -> None:
+    """Kill whatever is left of the child's group: the child itself, and compilers that it started."""
+    with suppress(ProcessLookupError, PermissionError):  # all gone; macOS says the second of a zombie
+        os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
+
+
+def child_command(request: Mapping[str, Any], python: str = sys.executable) -> list[str]:
+    """The command that asks the measuring half for something, in a fresh process.
+
+    ``-P`` keeps the folder that the process starts in off its path: the repository's folder holds another ``pcbench``.
+    """
+    return [python, "-P", "-m", "pcbench.child", json.dumps(dict(request))]
+
+
+@contextmanager
+def scratch(parent: Path | None = None) -> Iterator[Path]:
+    """A folder of this process's own, removed at the end; those of processes that were killed are removed first."""
+    root = parent or Path(tempfile.gettempdir())
+    for left in root.glob("pcbench-*-*"):
+        pid = left.name.split("-")[1]
+        if pid.isdigit() and left.stat().st_uid == os.getuid() and not _alive(int(pid)):
+            shutil.rmtree(left, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix=f"pcbench-{os.getpid()}-", dir=root))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

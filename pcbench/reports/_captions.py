@@ -1,0 +1,34 @@
+"""Runs described in a sentence: what they ran on, and what of that is unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pcbench.analysis.records import Measurement, Run
+
+UNKNOWN = "unknown"
+
+
+def ran_on(run: Run) -> str:
+    """Machine, torch, triton and threads of a run; ``unknown`` where it has no sidecar."""
+    machine = run.machine
+    parts = [machine.name, machine.cpu, None if machine.num_cpu is None else f"{machine.num_cpu} CPUs", machine.gpu]
+    hardware = ", ".join(part for part in parts if part)
+    context = run.context
+    if context is None:
+        return f"{hardware}; torch {UNKNOWN}: the result has no readable sidecar"
+    threads = UNKNOWN if context.threads is None else str(context.threads)
+    return f"{hardware}; torch {context.torch or UNKNOWN}, triton {context.triton or 'none'}, threads {threads}"
+
+
+def all_ran_on(runs: Sequence[Run]) -> str:
+    """What the runs ran on, each description once, newest first."""
+    return ". ".join(dict.fromkeys(ran_on(run) for run in reversed(runs))) + "."
+
+
+def sample_counts(measurements: Iterable[Measurement]) -> str:
+    """``n = 3 to 7 samples``, over the measurements that have samples."""
+    counts = sorted({m.n for m in measurements if m.n is not None})
+    if not counts:
+        return "no samples, plain numbers"
+    return f"n = {counts[0]}" if len(counts) == 1 else f"n = {counts[0]} to {counts[-1]}"

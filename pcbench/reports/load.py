@@ -1,0 +1,185 @@
+"""The load ladder of the newest commit: time to the first output by strategy and temperature, eager beside."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from pcbench.analysis.comparison import EAGER, TEMPERATURES
+from pcbench.analysis.quantities import quantity
+from pcbench.analysis.records import Absence, Case, Measurement, Run
+from pcbench.analysis.series import Place, by_place
+from pcbench.reports import Report, Table
+from pcbench.reports._captions import all_ran_on, sample_counts
+from pcbench.reports._drawing import INK, caption, figure, log_axis, plain_axes, title, write_quantity
+
+_LOOKS = {"cold": ("#0072B2", "s", -0.22), "warm": ("#E69F00", "D", 0.0), "hot": ("#D55E00", "o", 0.22)}
+_ROW_INCHES = 0.36
+
+
+@dataclass(frozen=True)
+class _Panel:
+    """One benchmark and model of a place's newest run."""
+
+    place: Place
+    shared: Case
+    measurements: dict[tuple[str, str], Measurement]
+    absences: dict[tuple[str, str], Absence]
+
+    @property
+    def strategies(self) -> list[str]:
+        """Eager, then by time at the coldest temperature, then those without a number."""
+        names = dict.fromkeys(strategy for strategy, _ in (*self.measurements, *self.absences))
+        return sorted(names, key=lambda name: (name != EAGER, self.coldest(name), name))
+
+    def coldest(self, strategy: str) -> tuple[int, float]:
+        """The rank of the coldest temperature with a number, and that number."""
+        for rank, temperature in enumerate(TEMPERATURES):
+            found = self.measurements.get((strategy, temperature))
+            if found is not None:
+                return rank, found.value
+        return len(TEMPERATURES), 0.0
+
+
+def _newest(runs: Sequence[Run]) -> list[Run]:
+    return [ordered[-1] for ordered in by_place(runs).values()]
+
+
+def _panels(runs: Sequence[Run]) -> list[_Panel]:
+    panels: dict[tuple[Place, Case], _Panel] = {}
+    for run in _newest(runs):
+        place = Place(run.machine.name, run.environment)
+        outcomes: list[tuple[Case, Measurement | Absence]] = [*run.measurements.items(), *run.absences.items()]
+        for case, outcome in outcomes:
+            strategy, temperature = case.param("strategy"), case.param("temperature")
+            if strategy is None or temperature not in _LOOKS or "load" not in case.benchmark.lower():
+                continue
+            shared = case.without("strategy").without("temperature")
+            panel = panels.setdefault((place, shared), _Panel(place, shared, {}, {}))
+            if isinstance(outcome, Absence):
+                panel.absences[strategy, temperature] = outcome
+            elif outcome.unit == "seconds":
+                panel.measurements[strategy, temperature] = outcome
+    return [panel for panel in panels.values() if panel.measurements]
+
+
+def _draw(runs: Sequence[Run]) -> Figure | None:
+    panels = _panels(runs)
+    if not panels:
+        return None
+    heights = [0.25, *(_ROW_INCHES * len(panel.strategies) + 0.1 for panel in panels)]
+    fig = figure(10, sum(heights) + 0.6 * len(panels) + 1.3)
+    legend, *axes = fig.subplots(len(heights), 1, gridspec_kw={"height_ratios": heights}, squeeze=False)[:, 0]
+    legend.axis("off")
+    handles = [
+        Line2D([], [], color=colour, marker=marker, markeredgecolor=INK, markersize=8, linewidth=2, label=temperature)
+        for temperature, (colour, marker, _) in _LOOKS.items()
+    ]
+    legend.legend(handles=handles, loc="center left", ncols=len(handles), fontsize=9.5, frameon=False, borderpad=0)
+    values = [m.value for panel in panels for m in panel.measurements.values()]
+    several = len({panel.place for panel in panels}) > 1
+    for one, panel in zip(axes, panels, strict=True):
+        _draw_panel(one, panel, min(values), max(values), several)
+    axes[-1].set_xlabel("time to the first output (logarithmic)", fontsize=9.5)
+    title(fig, _finding(panels))
+    newest = _newest(runs)
+    commits = ", ".join(dict.fromkeys(run.commit[:8] for run in newest))
+    measured = [m for panel in panels for m in panel.measurements.values()]
+    caption(
+        fig,
+        f"Commit {commits} on {all_ran_on(newest)} cold: fresh process, empty compiler caches; warm: fresh process, "
+        "the capture's caches; hot: second load in a process. "
+        f"Marks: median of {sample_counts(measured)} processes; lines: quartiles, none for a single sample.",
+    )
+    return fig
+
+
+def _draw_panel(axes: Axes, panel: _Panel, low: float, high: float, several: bool) -> None:
+    strategies = panel.strategies
+    left, right = low / 1.6, high * 1.9
+    for place, strategy in enumerate(strategies):
+        for temperature, (colour, marker, shift) in _LOOKS.items():
+            found = panel.measurements.get((strategy, temperature))
+            if found is None:
+                continue
+            if found.low is not None and found.high is not None:
+                axes.plot([found.low, found.high], [place + shift] * 2, color=colour, linewidth=2.5, zorder=3)
+            axes.plot(
+                found.value,
+                place + shift,
+                marker,
+                color=colour,
+                markeredgecolor=INK,
+                markersize=7,
+                zorder=4,
+                label=f"{strategy} {temperature}",
+            )
+        if not any((strategy, temperature) in panel.measurements for temperature in _LOOKS):
+            axes.text(left * 1.04, place, _why(panel, strategy), va="center", fontsize=8.5, style="italic", color=INK)
+    axes.set_xscale("log")
+    axes.set_xlim(left, right)
+    log_axis(axes.xaxis, left, right, write_quantity("seconds"))
+    axes.set_ylim(len(strategies) - 0.45, -0.55)
+    axes.set_yticks(range(len(strategies)), strategies)
+    plain_axes(axes, grid="x")
+    axes.tick_params(axis="y", length=0)
+    heading = ", ".join(value for _, value in panel.shared.params) or panel.shared.benchmark
+    axes.set_title(f"{heading} ({panel.place})" if several else heading, loc="left", fontsize=10.5, color=INK)
+
+
+def _why(panel: _Panel, strategy: str) -> str:
+    absences = [panel.absences[key] for key in panel.absences if key[0] == strategy]
+    said = dict.fromkeys(f"{a.status}: {a.reason}" if a.reason else a.status for a in absences)
+    return textwrap.shorten("; ".join(said), 110, placeholder=" ...")
+
+
+def _finding(panels: Sequence[_Panel]) -> str:
+    """Which strategy starts first at the coldest temperature, and how often, beside eager."""
+    firsts = []
+    for panel in panels:
+        saved = [name for name in panel.strategies if name != EAGER and panel.coldest(name)[0] < len(TEMPERATURES)]
+        if saved:
+            firsts.append((saved[0], panel))
+    if not firsts:
+        return "No strategy has a load time in the newest results"
+    names = [name for name, _ in firsts]
+    name = max(dict.fromkeys(names), key=names.count)
+    panel = next(panel for first, panel in firsts if first == name)
+    rank, value = panel.coldest(name)
+    temperature = TEMPERATURES[rank]
+    where = f"{', '.join(v for _, v in panel.shared.params)}, {temperature}"
+    if len(panels) > 1:
+        return f"{name} starts first of the saved, {temperature}, in {names.count(name)} of {len(panels)} panels"
+    eager = panel.measurements.get((EAGER, temperature))
+    beside = f"; eager {quantity(eager.value, 'seconds')}" if eager else "; eager was not measured"
+    once = " (n=1)" if panel.measurements[name, temperature].n == 1 else ""
+    return f"{where}: {name} starts first of the saved, {quantity(value, 'seconds')} to the first output{beside}{once}"
+
+
+def _table(runs: Sequence[Run]) -> Table | None:
+    rows = []
+    for panel in _panels(runs):
+        heading = ", ".join(value for _, value in panel.shared.params) or panel.shared.benchmark
+        for strategy in panel.strategies:
+            cells = [_cell(panel, (strategy, temperature)) for temperature in TEMPERATURES]
+            rows.append((heading, strategy, *cells, str(panel.place)))
+    header = ("model", "strategy", *TEMPERATURES, "environment")
+    return Table(header, tuple(rows)) if rows else None
+
+
+def _cell(panel: _Panel, key: tuple[str, str]) -> str:
+    found = panel.measurements.get(key)
+    if found is None:
+        return panel.absences[key].status if key in panel.absences else "-"
+    value = quantity(found.value, found.unit)
+    if found.low is None or found.high is None:
+        return f"{value} (n={found.n})" if found.n else value
+    return f"{value} ({quantity(found.low, found.unit)} to {quantity(found.high, found.unit)}, n={found.n})"
+
+
+REPORT = Report("Load to first output, newest commit", _draw, _table)

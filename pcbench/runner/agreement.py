@@ -1,0 +1,72 @@
+"""Whether two answers are the same, and whether two processes built the same model."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import torch
+from torch import nn
+
+from pcbench import pytrees, torch_api
+from pcbench.errors import UsageError
+
+# Largest error that reordered sums explain, as a part of the tensor's largest magnitude; other dtypes must be equal.
+TOLERANCE = {torch.float64: 1e-9, torch.float32: 1e-4, torch.float16: 5e-3, torch.bfloat16: 4e-2}
+
+
+def difference(expected: Any, actual: Any) -> str | None:
+    """None when ``actual`` is the same answer as ``expected``, else what differs: structure, shape, dtype or values."""
+    pytree = torch_api.get("pytree")
+    then, now = pytree.tree_structure(expected), pytree.tree_structure(actual)
+    if then != now or type(expected) is not type(actual):
+        return f"the output's structure is {type(actual).__name__} {now}, eager's is {type(expected).__name__} {then}"
+    for index, (left, right) in enumerate(zip(pytrees.tensors(expected), pytrees.tensors(actual), strict=True)):
+        if (left.shape, left.dtype) != (right.shape, right.dtype):
+            return f"output {index} is {right.dtype}{list(right.shape)}, eager's is {left.dtype}{list(left.shape)}"
+        if left.numel() and not _close(left, right):
+            error = (left.double() - right.double()).abs().max().item()
+            return f"output {index} differs from eager's by up to {error:.3g}"
+    return None
+
+
+def _close(left: torch.Tensor, right: torch.Tensor) -> bool:
+    tolerance = TOLERANCE.get(left.dtype)
+    if tolerance is None:
+        return torch.equal(left, right)
+    left, right = left.detach().double(), right.detach().double()
+    finite = left.isfinite()
+    if not torch.equal(finite, right.isfinite()) or not torch.equal(
+        left[~finite].nan_to_num(nan=0.5), right[~finite].nan_to_num(nan=0.5)
+    ):
+        return False
+    if not finite.any():
+        return True
+    left, right = left[finite], right[finite]
+    return bool((left - right).abs().max() <= tolerance * left.abs().max())
+
+
+def require_tensors(output: Any) -> None:
+    """Check that a model's output can be compared.
+
+    Raises:
+        UsageError: It holds no tensor.
+    """
+    if not pytrees.tensors(output):
+        raise UsageError(
+            f"the model's output, a {type(output).__name__}, holds no tensor, so no answer can be checked",
+            hint="return a tensor, or a tuple, dict or dataclass of tensors",
+        )
+
+
+def fingerprint(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    """SHA-256 of names, dtypes, shapes and bytes of weights, buffers and inputs."""
+    digest = hashlib.sha256()
+    state = [*model.named_parameters(), *model.named_buffers()]
+    inputs = [(f"input {i}", t) for i, t in enumerate(pytrees.tensors((args, kwargs)))]
+    for name, tensor in [*state, *inputs]:
+        digest.update(f"{name} {tensor.dtype} {list(tensor.shape)}".encode())
+        data = tensor.detach().cpu().contiguous()
+        if data.numel():
+            digest.update(data.flatten().view(torch.uint8).numpy().data)
+    return digest.hexdigest()

@@ -1,0 +1,83 @@
+"""The records that a measured process gives: captures and load samples. Shared by both halves; needs no torch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from pcbench.status import Status
+
+TEMPERATURES = ("cold", "warm", "hot")
+EAGER = "eager"
+
+
+@dataclass(frozen=True)
+class Phases:
+    """Seconds from the start of a process to the first output, in order; a hot load has only the last two."""
+
+    interpreter_s: float = 0.0
+    import_torch_s: float = 0.0
+    import_other_s: float = 0.0
+    model_s: float = 0.0
+    load_s: float = 0.0
+    first_call_s: float = 0.0
+
+    @property
+    def total_s(self) -> float:
+        return sum((getattr(self, phase.name) for phase in fields(self)), 0.0)
+
+
+@dataclass(frozen=True)
+class LoadSample:
+    """One load in one process.
+
+    Attributes:
+        temperature: ``cold`` (empty compiler caches), ``warm`` (the capture's caches) or ``hot`` (second load of a process).
+        phases: Wall seconds by phase.
+        cpu_s: CPU seconds of the same phases, children included.
+        peak_rss_bytes: Peak resident memory of the process at its first output.
+        compiler_processes: Compilers that the process started (``g++`` and the like, its ISA probe included).
+        status: OK, or DEGRADED_TO_JIT when it compiled although it had the capture's caches.
+    """
+
+    temperature: str
+    phases: Phases
+    cpu_s: float
+    peak_rss_bytes: int
+    compiler_processes: int
+    status: Status = Status.OK
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a load process gave: its samples and paired calls, or why there are none.
+
+    Attributes:
+        call_s: Seconds per later call of the loaded runner; ``eager_call_s`` was taken in turn with it, pair by pair.
+    """
+
+    status: Status
+    reason: str | None = None
+    samples: tuple[LoadSample, ...] = ()
+    call_s: tuple[float, ...] = ()
+    eager_call_s: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Capture:
+    """What a capture process gave.
+
+    Attributes:
+        weights: ``baked`` or ``passed``, as the strategy states.
+        capture_s, save_s: Wall seconds; ``cpu_s`` their CPU seconds together, children included.
+        artifact_bytes: Bytes of all files of the artifact.
+    """
+
+    status: Status
+    reason: str | None = None
+    weights: str | None = None
+    capture_s: float | None = None
+    save_s: float | None = None
+    cpu_s: float | None = None
+    peak_rss_bytes: int | None = None
+    compiler_processes: int | None = None
+    artifact_bytes: int | None = None

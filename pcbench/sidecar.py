@@ -1,0 +1,47 @@
+"""Writes the sidecar of a result file: what the run ran on, and why a case has no number.
+
+``<results>/<machine>/<commit8>-<environment>.context``, JSON lines: the first is one object (schema, commit,
+environment, torch, torch_git, triton, python, threads, isa, gpu, driver, profile, flags), each later one is
+``{"case", "status", "reason"}``; of two lines about a case the later counts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+SCHEMA = 1
+
+
+def begin(path: Path, head: Mapping[str, Any]) -> None:
+    """Write the first line, atomically; what an earlier run of the same result said about its cases is kept."""
+    cases: dict[str, str] = {}
+    if path.is_file():
+        for line in path.read_text().splitlines()[1:]:
+            case = _case(line)
+            if case is not None:
+                cases.pop(case, None)
+                cases[case] = line
+    lines = [json.dumps({"schema": SCHEMA, **head}), *cases.values()]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    aside.write_text("\n".join(lines) + "\n")
+    aside.replace(path)
+
+
+def add(path: Path, case: str, status: str, reason: str | None) -> None:
+    """Append why a case has no number."""
+    with path.open("a") as file:
+        file.write(json.dumps({"case": case, "status": status, "reason": reason}) + "\n")
+
+
+def _case(line: str) -> str | None:
+    """The case of a line, or None where a killed run left it unfinished."""
+    try:
+        case: str = json.loads(line)["case"]
+    except (ValueError, KeyError, TypeError):
+        return None
+    return case

@@ -1,0 +1,96 @@
+"""Ways to persist a compiled model: one file each, ending in ``STRATEGY = Strategy(...)``.
+
+The contract, which the tests hold over every file here:
+
+- ``capture`` leaves the model (weights, buffers, gradients, training flag) and random states as they were;
+- ``save`` writes files into an empty folder and nothing elsewhere;
+- ``load``, in a fresh process, gives a runner that is called as the model is, and agrees with eager;
+- a runner does not keep the model alive: one whose weights are passed holds it weakly and says so when it has died;
+- ``probe`` tries for real, and says why it cannot.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from torch import nn
+
+from pcbench.errors import ModelDiedError
+
+Runner = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """A way to persist a compiled model.
+
+    Attributes:
+        summary: One line for people.
+        weights: ``baked`` into the artifact, or ``passed`` when it is called (the runner then needs the model).
+        probe: None when it works here, else the reason why it does not.
+        capture: From the model, its args and its kwargs to something that ``save`` takes.
+        save: Writes what was captured into a folder.
+        load: From that folder, and the model where weights are passed, to a runner.
+        imports: Modules that ``load`` needs beyond ``torch`` itself.
+    """
+
+    summary: str
+    weights: Literal["baked", "passed"]
+    probe: Callable[[], str | None]
+    capture: Callable[[nn.Module, tuple[Any, ...], dict[str, Any]], Any]
+    save: Callable[[Any, Path], None]
+    load: Callable[[Path, nn.Module], Runner]
+    imports: tuple[str, ...] = ()
+
+
+def call_model(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The function that passed-weights strategies compile: its module and name are what an artifact refers to."""
+    return model(*args, **kwargs)
+
+
+def weak_runner(model: nn.Module, call: Callable[..., Any]) -> Runner:
+    """A runner over ``call(model, args, kwargs)`` that does not keep the model alive.
+
+    Raises (when called):
+        ModelDiedError: The model has been freed.
+    """
+    held = weakref.ref(model)
+
+    def runner(*args: Any, **kwargs: Any) -> Any:
+        alive = held()
+        if alive is None:
+            raise ModelDiedError(
+                "this runner takes its weights from the model it was loaded for, and that model has been freed",
+                hint="keep the model while its runner is in use",
+            )
+        return call(alive, args, kwargs)
+
+    return runner
+
+
+def round_trip(
+    capture: Callable[[nn.Module, tuple[Any, ...], dict[str, Any]], Any],
+    save: Callable[[Any, Path], None],
+    load: Callable[[Path, nn.Module], Runner],
+) -> str | None:
+    """Capture, save, load and call a tiny model: None when the answer is right, else what went wrong, in one line."""
+    model, x = nn.Linear(2, 2).eval(), torch.ones(1, 2)
+    with tempfile.TemporaryDirectory(prefix="pcbench-probe-") as folder, torch.no_grad():
+        try:
+            save(capture(model, (x,), {}), Path(folder))
+            answer = load(Path(folder), model)(x)
+        except Exception as error:  # whatever stops it is the answer to "why not?"
+            return one_line(error)
+        return None if torch.allclose(answer, model(x)) else "a tiny model's answer differs from eager's"
+
+
+def one_line(error: BaseException) -> str:
+    """An error as one line: its type and the first line that says something."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__

@@ -1,0 +1,43 @@
+"""AOTInductor: a shared library with its weights, compiled ahead of time, in a .pt2 package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from pcbench import torch_api
+from pcbench.strategies import Runner, Strategy, round_trip
+
+_FILE = "model.pt2"
+
+
+def capture(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Path:
+    """A compiled package in torch's cache folder: exporting and compiling are one step of AOTInductor."""
+    package: str = torch_api.get("aoti_compile_and_package")(torch.export.export(model, args, kwargs))
+    return Path(package)
+
+
+def save(package: Path, folder: Path) -> None:
+    """Move the package: left in the cache folder, it would be carried along by every copy of the caches."""
+    (folder / _FILE).write_bytes(package.read_bytes())
+    package.unlink()
+
+
+def load(folder: Path, model: nn.Module) -> Runner:  # noqa: ARG001  # one signature for all strategies
+    """The library, loaded."""
+    runner: Runner = torch_api.get("aoti_load_package")(str(folder / _FILE))
+    return runner
+
+
+STRATEGY = Strategy(
+    summary="AOTInductor package: a compiled shared library with its weights",
+    weights="baked",
+    probe=lambda: round_trip(capture, save, load),
+    capture=capture,
+    save=save,
+    load=load,
+    imports=("torch._inductor",),
+)

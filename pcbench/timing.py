@@ -1,0 +1,128 @@
+"""Clocks of a measured process: phases from its start to its first output, and calls taken in turn, pair by pair."""
+
+from __future__ import annotations
+
+import gc
+import os
+import re
+import resource
+import shlex
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePath
+
+_COMPILER = re.compile(r"(^|-)(g\+\+|gcc|c\+\+|cc|clang(\+\+)?|icpx|nvcc|ptxas)(-[\d.]+)?$")
+
+
+class PhaseClock:
+    """Wall and CPU seconds by phase, and compilers started meanwhile; what runs between phases does not count.
+
+    Attributes:
+        wall_s: Wall seconds by phase name.
+        cpu_s: CPU seconds of all phases, of this process and of the children that it has waited for.
+        compilers: Compiler processes started in a phase by this process itself (a compile worker's are not seen).
+        builds: Those of them that build something; the others only preprocess, or tell their version.
+    """
+
+    def __init__(self) -> None:
+        self.wall_s: dict[str, float] = {}
+        self.cpu_s = 0.0
+        self.compilers = 0
+        self.builds = 0
+        self._running = False
+        sys.addaudithook(self._audit)
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        self._running = True
+        cpu, wall = cpu_seconds(), time.monotonic()
+        try:
+            yield
+        finally:
+            self.wall_s[name] = time.monotonic() - wall
+            self.cpu_s += cpu_seconds() - cpu
+            self._running = False
+
+    def _audit(self, event: str, args: tuple[object, ...]) -> None:
+        if not self._running or event != "subprocess.Popen":
+            return
+        words = _words(args[1])
+        if _is_compiler(words):
+            self.compilers += 1
+            self.builds += "-o" in words and "-E" not in words
+
+
+def _words(command: object) -> list[str]:
+    if isinstance(command, str):
+        return shlex.split(command)
+    return [os.fsdecode(word) for word in command]  # type: ignore[attr-defined]  # Popen takes a string or a sequence
+
+
+def _is_compiler(words: list[str]) -> bool:
+    return bool(words) and _COMPILER.search(PurePath(words[0]).name) is not None
+
+
+def cpu_seconds() -> float:
+    """CPU seconds of this process and of the children that it has waited for."""
+    own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+
+
+def peak_rss_bytes() -> int:
+    """Peak resident memory of this process.
+
+    On Linux ``ru_maxrss`` starts from the parent's memory after a fork and exec, so ``VmHWM`` is read instead.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
+        return int(line.split()[1]) * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def interleaved(
+    first: Callable[[], object],
+    second: Callable[[], object],
+    *,
+    pairs: int = 25,
+    block_s: float = 0.002,
+    budget_s: float = 2.0,
+) -> tuple[list[float], list[float]]:
+    """Seconds per call of two functions, as pairs of blocks taken in turn (A B, B A, ...) in this process.
+
+    A block lasts about ``block_s`` and at least one call; pairs stop, after the fifth, when ``budget_s`` is spent.
+    """
+    first(), second()
+    count_first, count_second = _calibrate(first, block_s), _calibrate(second, block_s)
+    firsts: list[float] = []
+    seconds: list[float] = []
+    deadline = time.perf_counter() + budget_s
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        for pair in range(pairs):
+            if pair >= 5 and time.perf_counter() > deadline:
+                break
+            if pair % 2 == 0:
+                firsts.append(_block(first, count_first))
+                seconds.append(_block(second, count_second))
+            else:
+                seconds.append(_block(second, count_second))
+                firsts.append(_block(first, count_first))
+    finally:
+        if collecting:
+            gc.enable()
+    return firsts, seconds
+
+
+def _calibrate(call: Callable[[], object], block_s: float) -> int:
+    return max(1, round(block_s / max(_block(call, 3), 1e-9)))
+
+
+def _block(call: Callable[[], object], count: int) -> float:
+    start = time.perf_counter()
+    for _ in range(count):
+        call()
+    return (time.perf_counter() - start) / count

@@ -1,0 +1,84 @@
+"""Every private or moving name of torch that pcbench uses, with the releases on which it was seen to work.
+
+Nothing else in pcbench spells a private torch name: it asks :func:`get`. ``pcbench doctor`` lists what is missing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from pcbench.errors import UnavailableError
+
+
+@dataclass(frozen=True)
+class Name:
+    """A name inside torch.
+
+    Attributes:
+        module: The module that holds it.
+        attribute: Dotted attribute inside the module; empty for the module itself.
+        used_for: What pcbench needs it for.
+        verified: Releases on which pcbench's tests passed with it.
+    """
+
+    module: str
+    attribute: str
+    used_for: str
+    verified: tuple[str, ...]
+
+
+_BOTH = ("2.14.1", "2.15.0")
+_PT2 = "torch.export.pt2_archive._package"
+
+NAMES: dict[str, Name] = {
+    "package_pt2": Name(_PT2, "package_pt2", "saving an exported program", _BOTH),
+    "load_pt2": Name(_PT2, "load_pt2", "loading an exported program", _BOTH),
+    "aoti_compile_and_package": Name(
+        "torch._inductor", "aoti_compile_and_package", "capturing an AOTInductor package", _BOTH
+    ),
+    "aoti_load_package": Name("torch._inductor", "aoti_load_package", "loading an AOTInductor package", _BOTH),
+    "load_compiled_function": Name("torch.compiler", "load_compiled_function", "loading aot_compile's function", _BOTH),
+    "precompile": Name("torch.compiler", "precompile", "capturing and loading with precompile", _BOTH),
+    "pytree": Name("torch.utils._pytree", "", "dataclass inputs and outputs", _BOTH),
+    "get_isa": Name("torch.backends.cpu", "get_cpu_capability", "the instruction set in a manifest", _BOTH),
+    "instruction_counter": Name("torch._C", "_instruction_counter", "trying the hardware counters", _BOTH),
+}
+
+
+def version() -> str:
+    """The installed torch's version, without its local part: ``2.14.1`` for ``2.14.1+cu130``."""
+    return torch.__version__.split("+")[0]
+
+
+def get(name: str) -> Any:
+    """The object behind one of :data:`NAMES`.
+
+    Raises:
+        UnavailableError: This torch has no such name.
+    """
+    known = NAMES[name]
+    try:
+        value: Any = importlib.import_module(known.module)
+        for part in filter(None, known.attribute.split(".")):
+            value = getattr(value, part)
+    except (ImportError, AttributeError) as error:
+        where = f"{known.module}.{known.attribute}"
+        raise UnavailableError(
+            f"this torch has no {where}, needed for {known.used_for}", hint=f"seen in torch {', '.join(known.verified)}"
+        ) from error
+    return value
+
+
+def missing() -> list[str]:
+    """Of :data:`NAMES`, those that this torch lacks, as sentences."""
+    sentences = []
+    for name in NAMES:
+        try:
+            get(name)
+        except UnavailableError as error:
+            sentences.append(error.problem)
+    return sentences

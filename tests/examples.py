@@ -1,0 +1,121 @@
+"""Made-up comparisons and runs, where a test needs numbers that it knows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+
+from pcbench.analysis.comparison import Comparison, Row
+from pcbench.analysis.records import Absence, Case, Context, Machine, Measurement, Run
+from pcbench.samples import LoadSample, Phases
+from pcbench.status import Status
+
+
+def sample(total_s: float, temperature: str = "cold", status: Status = Status.OK) -> LoadSample:
+    """A load whose phases are tenths of its total: 2 torch, 1 other imports, 1 model, 4 load, 2 first call."""
+    tenth = total_s / 10
+    phases = Phases(0.0, 2 * tenth, tenth, tenth, 4 * tenth, 2 * tenth)
+    return LoadSample(temperature, phases, 0.9 * total_s, 400_000_000, 0, status)
+
+
+def row(
+    strategy: str,
+    starts: Sequence[float],
+    *,
+    temperature: str = "cold",
+    call_s: Sequence[float] = (),
+    eager_call_s: Sequence[float] = (),
+    capture_s: Sequence[float] = (),
+) -> Row:
+    return Row(
+        strategy,
+        temperature,
+        Status.OK,
+        weights=None if strategy == "eager" else "baked",
+        capture_s=tuple(capture_s),
+        save_s=tuple(0.5 for _ in capture_s),
+        artifact_bytes=None if strategy == "eager" else 1_200_000,
+        samples=tuple(sample(start, temperature) for start in starts),
+        call_s=tuple(call_s),
+        eager_call_s=tuple(eager_call_s),
+    )
+
+
+def crashed(strategy: str, temperature: str = "cold", reason: str = "at load: ended by SIGSEGV") -> Row:
+    return Row(strategy, temperature, Status.CRASHED, reason)
+
+
+def comparison(*rows: Row) -> Comparison:
+    machine = {"cpu": "a processor", "num_cpu": 2, "gpu": None}
+    return Comparison("mlp", "2.15.0", "3.9.0", "3.11.7", machine, 2, rows)
+
+
+def ladder() -> Comparison:
+    """Three temperatures, eager, two strategies that load and one that crashed."""
+    rows = []
+    for temperature, scale in (("cold", 1.0), ("warm", 0.7), ("hot", 0.02)):
+        calls = [300e-6 + i * 1e-6 for i in range(20)]
+        rows += [
+            row("eager", [2.0 * scale, 2.1 * scale, 1.9 * scale], temperature=temperature),
+            row(
+                "aoti",
+                [2.4 * scale, 2.3 * scale, 2.5 * scale],
+                temperature=temperature,
+                call_s=[0.5 * call for call in calls],
+                eager_call_s=calls,
+                capture_s=[9.0],
+            ),
+            row(
+                "export",
+                [4.0 * scale, 4.2 * scale, 4.1 * scale],
+                temperature=temperature,
+                call_s=calls,
+                eager_call_s=calls,
+                capture_s=[3.0],
+            ),
+            crashed("jit_script", temperature),
+        ]
+    return comparison(*rows)
+
+
+def timing(values: Sequence[float], unit: str = "seconds") -> Measurement:
+    ordered = sorted(values)
+    n = len(ordered)
+    spread = (ordered[n // 4], ordered[n - 1 - n // 4]) if n > 1 else (None, None)
+    return Measurement(ordered[n // 2], unit, tuple(values), *spread, n, "up")
+
+
+def load_case(strategy: str, temperature: str, model: str = "mlp") -> Case:
+    params = (("model", model), ("strategy", strategy), ("temperature", temperature))
+    return Case("bench_load.Load.track_first_output", params)
+
+
+def run(
+    number: int,
+    measurements: Mapping[Case, Measurement],
+    absences: Mapping[Case, Absence] | None = None,
+    *,
+    environment: str = "shared",
+    context: bool = True,
+) -> Run:
+    commit = f"{number:08x}" + "0" * 32
+    known = Context(commit, environment, torch="2.15.0", triton="3.9.0", threads=2) if context else None
+    date = datetime(2026, 9, 1, tzinfo=UTC) + timedelta(days=number)
+    return Run(commit, date, environment, Machine("toybox", "a processor", "2"), known, measurements, absences or {})
+
+
+def history(
+    commits: int, strategies: Sequence[str] = ("eager", "aoti", "export"), step_at: int | None = None
+) -> list[Run]:
+    """A run per commit; from ``step_at`` on the strategy export takes twice the time."""
+    runs = []
+    for number in range(commits):
+        found = {}
+        for place, strategy in enumerate(strategies):
+            for temperature, scale in (("cold", 2.0), ("warm", 1.4), ("hot", 0.05)):
+                slower = 2.0 if strategy == "export" and step_at is not None and number >= step_at else 1.0
+                value = scale * (1 + 0.3 * place) * slower
+                times = [value] if temperature == "cold" else [value * f for f in (0.97, 0.99, 1.0, 1.01, 1.03)]
+                found[load_case(strategy, temperature)] = timing(times)
+        runs.append(run(number, found, {load_case("torchscript", "cold"): Absence("CRASHED", "ended by SIGSEGV")}))
+    return runs

@@ -1,0 +1,73 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from pcbench import sidecar as producer
+from pcbench.analysis.context import read_sidecar, sidecar_path
+from pcbench.analysis.records import Absence
+from pcbench.errors import ResultsError
+
+HEAD = {"commit": "abc", "environment": "shared", "torch": "2.15.0", "threads": 2, "gpu": None, "flags": {"A": "1"}}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return sidecar_path(tmp_path / "0123abcd-shared-py3.11.json")
+
+
+def test_a_sidecar_is_beside_its_result_with_another_suffix(path: Path) -> None:
+    assert path.name == "0123abcd-shared-py3.11.context"
+
+
+def test_what_the_plugin_writes_is_read_back(path: Path) -> None:
+    producer.begin(path, HEAD)
+    producer.add(path, "bench_load.X(mlp)", "CRASHED", "ended by SIGSEGV")
+    found = read_sidecar(path)
+
+    assert (found.context.torch, found.context.threads, found.context.gpu) == ("2.15.0", 2, None)
+    assert found.context.flags == {"A": "1"}
+    assert found.absences == {"bench_load.X(mlp)": Absence("CRASHED", "ended by SIGSEGV")}
+
+
+def test_what_the_first_line_does_not_say_is_none_not_guessed(path: Path) -> None:
+    path.write_text('{"schema": 1, "commit": "abc", "environment": "shared"}\n')
+    context = read_sidecar(path).context
+
+    assert (context.torch, context.threads, context.isa) == (None, None, None)
+
+
+def test_of_two_lines_about_a_case_the_later_counts(path: Path) -> None:
+    producer.begin(path, HEAD)
+    producer.add(path, "c", "FAILED", "first")
+    producer.add(path, "c", "TIMED_OUT", "second")
+
+    assert read_sidecar(path).absences == {"c": Absence("TIMED_OUT", "second")}
+
+
+def test_a_broken_later_line_is_named_and_the_rest_is_read(path: Path) -> None:
+    producer.begin(path, HEAD)
+    with path.open("a") as file:
+        file.write('{"case": "half\n')
+    producer.add(path, "whole", "FAILED", None)
+    found = read_sidecar(path)
+
+    assert set(found.absences) == {"whole"}
+    assert len(found.problems) == 1
+    assert found.problems[0].startswith("line 2: is not JSON")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "is empty"),
+        ("[]\n", "line 1 is a list, not an object"),
+        (json.dumps({"schema": 2}), "has schema 2; this pcbench reads schema 1"),
+        (json.dumps({"schema": 1, "commit": "a", "environment": "e", "threads": "2"}), "threads is a text"),
+    ],
+)
+def test_a_sidecar_without_a_usable_first_line_is_an_error_that_says_why(path: Path, text: str, words: str) -> None:
+    path.write_text(text)
+
+    with pytest.raises(ResultsError, match=words):
+        read_sidecar(path)

@@ -1,0 +1,71 @@
+"""Every model by every strategy, captured and loaded in fresh processes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from pcbench import discovery, sampling
+from pcbench.models import Model
+from pcbench.runner import agreement, targets
+from pcbench.sampling import Setting
+from pcbench.status import Status
+
+SMALL = tuple(name for name in discovery.model_names() if name != "large")
+STRATEGIES = discovery.strategy_names()
+
+
+def model(name: str) -> Model:
+    return discovery.load("pcbench.models", name, "MODEL", Model)
+
+
+@pytest.fixture(scope="session")
+def captures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Path]]:
+    """The folders of earlier captures by strategy: each starts from the caches of the one before, to save time."""
+    return {name: [] for name in STRATEGIES}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("strategy", "name"),
+    [pytest.param(s, m, marks=pytest.mark.xdist_group(s)) for s in STRATEGIES for m in SMALL],
+)
+def test_a_model_is_saved_and_loaded_in_fresh_processes_with_eagers_answer(
+    strategy: str, name: str, captures: dict[str, list[Path]], tmp_path: Path
+) -> None:
+    setting = Setting(name, threads=1)
+    warm_from = captures[strategy][-1] if captures[strategy] else None
+    capture = sampling.capture(setting, strategy, tmp_path, warm_from=warm_from)
+
+    assert (capture.status, capture.reason) == (Status.OK, None)
+    captures[strategy].append(tmp_path)
+    outcome = sampling.load(setting, strategy, tmp_path, "warm", hot=True, calls=True)
+    assert (outcome.status, outcome.reason) == (Status.OK, None)
+    assert [sample.temperature for sample in outcome.samples] == ["warm", "hot"]
+    assert len(outcome.call_s) == len(outcome.eager_call_s) >= 5
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_model_is_built_alike_each_time(name: str) -> None:
+    first, second = targets.build(model(name)), targets.build(model(name))
+    args, kwargs = targets.inputs(model(name))
+
+    assert agreement.fingerprint(first, args, kwargs) == agreement.fingerprint(second, *targets.inputs(model(name)))
+    with torch.no_grad():
+        agreement.require_tensors(first(*args, **kwargs))
+    assert not any(module.training for module in first.modules())
+
+
+def test_the_tied_model_holds_one_tensor_under_two_names() -> None:
+    tied = targets.build(model("tied_lm"))
+
+    assert tied.get_parameter("head.weight") is tied.get_parameter("embedding.weight")
+
+
+def test_large_is_large_without_being_built() -> None:
+    with torch.device("meta"):
+        large = model("large").build()
+
+    assert sum(p.numel() * p.element_size() for p in large.parameters()) >= 500e6

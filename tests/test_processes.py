@@ -1,0 +1,109 @@
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from pcbench import processes
+
+ANSWER = "import os, sys; fd = int(sys.argv[-1]); say = lambda text: os.write(fd, text.encode())\n"
+
+
+def run(code: str, tmp_path: Path, timeout_s: float = 30.0) -> tuple[list[processes.Message], processes.Ending]:
+    messages: list[processes.Message] = []
+    ending = processes.run(
+        [sys.executable, "-c", ANSWER + code],
+        env=os.environ,
+        cwd=tmp_path,
+        timeout_s=timeout_s,
+        on_message=messages.append,
+    )
+    return messages, ending
+
+
+def test_messages_arrive_whole_and_in_order_whatever_is_printed(tmp_path: Path) -> None:
+    code = r"""
+print('{"not": "an answer"}', flush=True)
+say('{"a"'); say(': 1}\n{"b": 2}\n')
+"""
+    messages, ending = run(code, tmp_path)
+
+    assert messages == [{"a": 1}, {"b": 2}]
+    assert ending.clean
+
+
+def test_a_crash_is_told_with_its_signal_and_the_last_words(tmp_path: Path) -> None:
+    _, ending = run("print('nearly there', flush=True); os.kill(os.getpid(), 11)", tmp_path)
+
+    assert not ending.clean
+    assert ending.sentence() == "killed by SIGSEGV; last output: nearly there"
+
+
+def test_an_exit_code_is_told(tmp_path: Path) -> None:
+    _, ending = run("sys.exit(3)", tmp_path)
+
+    assert ending.sentence() == "exited with 3; last output: it printed nothing"
+
+
+def test_a_hang_is_ended_at_the_limit(tmp_path: Path) -> None:
+    start = time.monotonic()
+    messages, ending = run("say('{\"a\": 1}\\n')\nimport time; time.sleep(60)", tmp_path, timeout_s=1.0)
+
+    assert ending.timed_out
+    assert messages == [{"a": 1}]
+    assert time.monotonic() - start < 30
+
+
+def test_a_hang_after_the_answer_is_ended_too(tmp_path: Path) -> None:
+    _, ending = run("os.close(fd)\nimport time; time.sleep(60)", tmp_path, timeout_s=1.0)
+
+    assert ending.timed_out
+
+
+def test_what_a_child_started_is_killed_with_it(tmp_path: Path) -> None:
+    code = "import subprocess; p = subprocess.Popen(['sleep', '60']); say('{\"pid\": %d}\\n' % p.pid)"
+    messages, _ = run(code, tmp_path)
+
+    deadline = time.monotonic() + 10
+    while _running(messages[0]["pid"]) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not _running(messages[0]["pid"])
+
+
+def test_a_grandchild_that_holds_the_pipe_does_not_hold_up_the_parent(tmp_path: Path) -> None:
+    code = "import subprocess; subprocess.Popen(['sleep', '60'], close_fds=False); say('{\"a\": 1}\\n')"
+    start = time.monotonic()
+    messages, ending = run(code, tmp_path)
+
+    assert messages == [{"a": 1}]
+    assert ending.clean
+    assert time.monotonic() - start < 20
+
+
+def test_a_scratch_folder_of_a_killed_process_is_removed_by_the_next(tmp_path: Path) -> None:
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    left = tmp_path / f"pcbench-{dead.pid}-left"
+    mine = tmp_path / f"pcbench-{os.getpid()}-mine"
+    left.mkdir()
+    mine.mkdir()
+
+    with processes.scratch(tmp_path) as folder:
+        assert folder.is_dir()
+        assert not left.exists()
+        assert mine.exists()
+    assert not folder.exists()
+
+
+def test_scratch_is_removed_when_its_body_raises(tmp_path: Path) -> None:
+    with pytest.raises(KeyError), processes.scratch(tmp_path):
+        raise KeyError
+
+    assert not list(tmp_path.iterdir())
+
+
+def _running(pid: int) -> bool:
+    stat = Path(f"/proc/{pid}/stat")
+    return stat.exists() and stat.read_text().split()[2] != "Z"

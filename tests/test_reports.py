@@ -1,0 +1,287 @@
+"""Figures are tested by what is on them: values, labels, and that no text is cut or covers another."""
+
+import functools
+import itertools
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from examples import comparison, crashed, history, ladder, load_case, row, run, timing
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from pcbench import discovery, reports
+from pcbench.analysis.asv_results import read_results
+from pcbench.analysis.records import Absence, Measurement
+from pcbench.analysis.table import PHASE_LABELS, phase_medians
+from pcbench.reports import Report, load, trend
+from pcbench.reports._ladder import draw_comparison, finding
+
+DATA = Path(__file__).parent / "data" / "asv_results"
+MANY = tuple(f"strategy_{letter}" for letter in "abcdefghij")
+
+
+def drawn(figure: Figure | None) -> Figure:
+    assert figure is not None
+    FigureCanvasAgg(figure).draw()
+    return figure
+
+
+def texts(figure: Figure) -> list[str]:
+    return [text.get_text() for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
+
+
+def boxes(found: Sequence[Text]) -> list[tuple[float, float, float, float]]:
+    extents = [text.get_window_extent() for text in found if text.get_visible() and text.get_text()]
+    return [(box.x0, box.y0, box.x1, box.y1) for box in extents]
+
+
+@functools.cache
+def example(name: str) -> Figure:
+    return drawn(FIGURES[name]())
+
+
+FIGURES: dict[str, Callable[[], Figure | None]] = {
+    "a comparison": lambda: draw_comparison(ladder()),
+    "a comparison of one sample": lambda: draw_comparison(comparison(row("eager", [2.0]), row("aoti", [0.02]))),
+    "a comparison from 20 ms to 40 s": lambda: draw_comparison(
+        comparison(row("eager", [0.02, 0.021]), row("aoti", [40.0, 41.0], call_s=[1e-6] * 9, eager_call_s=[9e-6] * 9))
+    ),
+    "a comparison in which all failed": lambda: draw_comparison(comparison(crashed("aoti", reason="no " * 200))),
+    "a load ladder": lambda: load.REPORT.draw(history(1)),
+    "a load ladder of many strategies": lambda: load.REPORT.draw(history(1, MANY)),
+    "a load ladder of real results": lambda: load.REPORT.draw(read_results(DATA).runs),
+    "a trend of one commit": lambda: trend.REPORT.draw(history(1)),
+    "a trend of 60 commits": lambda: trend.REPORT.draw(history(60, step_at=40)),
+    "a trend of many strategies": lambda: trend.REPORT.draw(history(3, MANY)),
+    "a trend of real results": lambda: trend.REPORT.draw(read_results(DATA).runs),
+}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_no_text_is_cut_by_the_edge_of_the_figure(name: str) -> None:
+    figure = example(name)
+    width, height = figure.bbox.width, figure.bbox.height
+    shown = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
+    ticks = {
+        id(t) for axes in figure.axes for axis in (axes.xaxis, axes.yaxis) for t in axis.get_ticklabels(which="both")
+    }
+    inside = {id(t) for axes in figure.axes for axis in (axes.xaxis, axes.yaxis) for t in visible_labels(axis)}
+    for text in shown:
+        if id(text) in ticks and id(text) not in inside:
+            continue  # a tick outside the limits is not drawn
+        box = text.get_window_extent()
+
+        assert box.x0 >= -1, text.get_text()
+        assert box.x1 <= width + 1, text.get_text()
+        assert box.y0 >= -1, text.get_text()
+        assert box.y1 <= height + 1, text.get_text()
+
+
+def visible_labels(axis: object) -> list[Text]:
+    low, high = sorted(axis.get_view_interval())  # type: ignore[attr-defined]
+    ticks = axis.get_major_ticks()  # type: ignore[attr-defined]
+    return [tick.label1 for tick in ticks if low <= tick.get_loc() <= high and tick.label1.get_visible()]
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_no_tick_label_covers_another(name: str) -> None:
+    figure = example(name)
+    for axes in figure.axes:
+        if not axes.axison:
+            continue
+        labels = [*visible_labels(axes.xaxis), *visible_labels(axes.yaxis)]
+        for one, other in itertools.combinations(boxes(labels), 2):
+            apart = one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
+
+            assert apart, (axes.get_title("left"), [label.get_text() for label in labels])
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_has_a_finding_above_and_a_caption_below_that_state_machine_and_n(name: str) -> None:
+    figure = example(name)
+    below = " ".join(figure.get_supxlabel().split())
+
+    assert figure.get_suptitle()
+    assert "a processor" in below
+    assert "torch" in below
+    assert "n = " in below
+
+
+@pytest.mark.parametrize(("place", "unit_s"), [(0, 1.0), (2, 1e-3)])
+def test_the_bars_of_a_comparison_are_the_medians_of_the_phases_in_the_unit_of_the_axis(
+    place: int, unit_s: float
+) -> None:
+    axes = example("a comparison").axes[1 + place]
+    found: dict[int, dict[str, float]] = {}
+    for bars in axes.containers:
+        bar = bars.patches[0]
+        found.setdefault(round(bar.get_y() + bar.get_height() / 2), {})[bars.get_label()] = bar.get_width()
+    for number in range(3):
+        medians = phase_medians(ladder().rows[4 * place + number].samples)
+
+        assert found[number] == pytest.approx({phase: value / unit_s for phase, value in medians.items()})
+    assert axes.get_xlabel() == f"time to the first output ({'s' if unit_s == 1 else 'ms'})"
+
+
+def test_the_circles_of_a_comparison_are_the_samples() -> None:
+    cold = example("a comparison").axes[1]
+    circles = [list(line.get_xdata()) for line in cold.lines if line.get_marker() == "o"]
+
+    assert circles[0] == pytest.approx([2.0, 2.1, 1.9])
+
+
+def test_a_comparison_names_every_phase_every_temperature_and_the_failed_strategy_with_its_reason() -> None:
+    shown = texts(example("a comparison"))
+
+    assert set(PHASE_LABELS.values()) <= set(shown)
+    assert shown.count("CRASHED: at load: ended by SIGSEGV") == 3
+    assert "cold: fresh process, empty compiler caches" in shown
+    assert shown.count("jit_script") == 3
+
+
+def test_the_curve_of_total_time_crosses_eagers_where_its_mark_is() -> None:
+    axes = example("a comparison").axes[4]
+    lines = {line.get_label().split(" ")[0]: line for line in axes.lines}
+    mark = next(line for line in axes.lines if line.get_marker() not in ("None", ""))
+    calls, total = mark.get_xdata()[0], mark.get_ydata()[0]
+
+    assert calls == pytest.approx(0.4 / (0.5 * 309.5e-6))
+    assert total == pytest.approx(2.0 + calls * 309.5e-6)
+    assert lines["aoti"].get_label() == "aoti (cheaper: from 2,585 calls)"
+    assert lines["aoti"].get_ydata()[-1] < lines["eager"].get_ydata()[-1]
+
+
+def test_without_timed_calls_the_figure_says_that_it_has_no_curve() -> None:
+    figure = drawn(draw_comparison(comparison(row("eager", [2.0]), row("aoti", [1.0]))))
+
+    assert len(figure.axes) == 2
+    assert "No curve of total time" in " ".join(figure.get_supxlabel().split())
+
+
+@pytest.mark.parametrize(
+    ("starts", "words"),
+    [
+        ([1.0, 1.1], "aoti starts first of the saved, 1.05 s to the first output, 950 ms before eager"),
+        ([3.0, 3.1], "1.05 s after eager"),
+        ([2.0, 2.1], "2.05 s to the first output; eager 2 s, a difference within the spread"),
+        ([2.1, 2.0, 2.2], "2.10 s to the first output, 100 ms after eager"),
+        ([1.0], "1 s to the first output; eager 2 s (n=1)"),
+    ],
+)
+def test_the_title_of_a_comparison_says_what_was_found(starts: list[float], words: str) -> None:
+    assert words in finding(comparison(row("eager", [2.0, 1.9, 2.1]), row("aoti", starts)))
+
+
+def test_the_title_says_when_nothing_loaded() -> None:
+    assert finding(comparison(row("eager", [2.0]), crashed("aoti"))) == (
+        "mlp: no strategy loaded and gave eager's answer"
+    )
+
+
+def test_the_marks_of_the_load_ladder_are_the_newest_commits_medians() -> None:
+    runs = history(3, step_at=2)
+    axes = drawn(load.REPORT.draw(runs)).axes[1]
+    marks = {line.get_label(): line.get_xdata()[0] for line in axes.lines if not line.get_label().startswith("_")}
+    newest = runs[-1].measurements
+
+    assert marks["export warm"] == newest[load_case("export", "warm")].value
+    assert marks["eager cold"] == newest[load_case("eager", "cold")].value
+    assert len(marks) == 9
+
+
+def test_the_load_ladder_says_why_a_strategy_has_no_mark() -> None:
+    assert "CRASHED: ended by SIGSEGV" in texts(example("a load ladder"))
+
+
+def test_the_title_of_the_load_ladder_says_who_starts_first_beside_eager() -> None:
+    figure = example("a load ladder")
+
+    assert " ".join(figure.get_suptitle().split()) == (
+        "mlp, cold: aoti starts first of the saved, 2.60 s to the first output; eager 2 s (n=1)"
+    )
+
+
+@pytest.mark.parametrize(("temperature", "unit", "unit_s"), [("warm", "s", 1.0), ("hot", "ms", 1e-3)])
+def test_the_lines_of_a_trend_are_the_medians_by_commit(temperature: str, unit: str, unit_s: float) -> None:
+    runs = history(30, step_at=20)
+    figure = drawn(trend.REPORT.draw(runs))
+    heading = f"Load.track_first_output(mlp, {temperature})"
+    panel = next(axes for axes in figure.axes if axes.get_title("left") == heading)
+    line = next(line for line in panel.lines if line.get_label() == "export")
+    expected = [one.measurements[load_case("export", temperature)].value / unit_s for one in runs]
+
+    assert list(line.get_ydata()) == pytest.approx(expected)
+    assert panel.get_ylabel() == unit
+
+
+def test_the_title_of_a_trend_names_the_case_that_moved_most_at_the_newest_commit() -> None:
+    figure = drawn(trend.REPORT.draw(history(5, step_at=4)))
+    said = " ".join(figure.get_suptitle().split())
+
+    assert "2 of 6 cases left the spread" in said
+    assert "export" in said
+    assert said.endswith("2.00 times")
+
+
+def test_a_trend_draws_the_panels_that_moved_most_and_says_how_many_it_left_out() -> None:
+    cases = [load_case("aoti", "warm", f"model{number:02}") for number in range(40)]
+    before = {case: timing([1.0, 1.01, 1.02, 1.03]) for case in cases}
+    after = before | {cases[39]: timing([3.0, 3.01, 3.02, 3.03])}
+    figure = drawn(trend.REPORT.draw([run(0, before), run(1, after)]))
+
+    assert figure.axes[1].get_title("left") == "Load.track_first_output(model39, warm)"
+    assert "24 of 40 panels are drawn" in " ".join(figure.get_supxlabel().split())
+
+
+def test_a_result_without_a_sidecar_is_said_to_be_of_unknown_torch() -> None:
+    figure = drawn(load.REPORT.draw([run(0, {load_case("aoti", "cold"): timing([1.0])}, context=False)]))
+
+    assert "torch unknown: the result has no readable sidecar" in " ".join(figure.get_supxlabel().split())
+
+
+def test_every_report_in_the_folder_can_be_loaded_and_copes_with_nothing_to_show() -> None:
+    for name in discovery.names(Path(reports.__file__).parent):
+        report = discovery.load("pcbench.reports", name, "REPORT", Report)
+
+        assert (report.draw([]), report.table([])) == (None, None)
+        assert report.draw([run(0, {}, {load_case("aoti", "cold"): Absence("failed")})]) is None
+
+
+def test_the_tables_of_reports_have_the_numbers_of_the_figures() -> None:
+    ladder_table, trend_table = load.REPORT.table(history(1)), trend.REPORT.table(history(2, step_at=1))
+    assert ladder_table is not None
+    assert trend_table is not None
+    export = next(cells for cells in trend_table.rows if "export, warm" in cells[0])
+
+    assert ladder_table.rows[0][:3] == ("mlp", "eager", "2 s (n=1)")
+    assert ("mlp", "torchscript", "CRASHED", "-", "-") in [cells[:5] for cells in ladder_table.rows]
+    assert export[1:6] == ("2", "4.48 s", "4.44 s to 4.52 s", "5", "2.00")
+
+
+def test_counts_of_zero_are_drawn() -> None:
+    case = load_case("aoti", "cold")
+    runs = [run(number, {case: Measurement(0.0, "guards")}) for number in range(2)]
+
+    assert drawn(trend.REPORT.draw(runs)).axes[1].lines
+
+
+def test_reports_import_neither_pyplot_nor_torch() -> None:
+    script = "import sys, pcbench.reports.load, pcbench.reports.trend, pcbench.reports._ladder; print(*sys.modules)"
+    modules = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+
+    assert not {"matplotlib.pyplot", "torch", "asv"} & set(modules)
+
+
+def test_median_of_the_drawn_totals_is_the_label() -> None:
+    cold = example("a comparison").axes[1]
+    labels = [text.get_text() for text in cold.texts]
+
+    assert labels[:3] == [
+        f"{statistics.median(starts):.2f} s".replace("2.00 s", "2 s")
+        for starts in ([2.0, 2.1, 1.9], [2.4, 2.3, 2.5], [4.0, 4.2, 4.1])
+    ]
