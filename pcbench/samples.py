@@ -31,7 +31,7 @@ class LoadSample:
     """One load in one process.
 
     Attributes:
-        temperature: ``cold`` (empty compiler caches), ``warm`` (the capture's caches) or ``hot`` (second load of a process).
+        temperature: ``cold`` (empty compiler caches), ``warm`` (the capture's caches) or ``hot`` (a second load).
         phases: Wall seconds by phase.
         cpu_s: CPU seconds of the same phases, children included.
         peak_rss_bytes: Peak resident memory of the process at its first output.

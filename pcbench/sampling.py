@@ -16,13 +16,9 @@ from typing import Any
 
 from pcbench import processes
 from pcbench.errors import PcbenchError, UsageError
-from pcbench.samples import EAGER as EAGER
-from pcbench.samples import TEMPERATURES as TEMPERATURES
-from pcbench.samples import Capture as Capture
-from pcbench.samples import LoadSample as LoadSample
-from pcbench.samples import Outcome as Outcome
-from pcbench.samples import Phases as Phases
+from pcbench.samples import EAGER, Capture, LoadSample, Outcome, Phases
 from pcbench.status import Status
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -187,7 +183,7 @@ def _or_unavailable(setting: Setting, strategy: str, status: Status, reason: str
 def probe(setting: Setting, strategy: str, caches: Path) -> str | None:
     """Try the strategy in a fresh process: None when it works here, else the reason why it does not.
 
-    ``caches`` may be shared by the probes of several strategies: most of the time goes into finding the instruction set.
+    ``caches`` may be shared by several probes: most of the time goes into finding the instruction set.
     """
     messages, ending = _ask(setting, {"do": "probe", "strategy": strategy}, caches)
     failed = _failure(messages, ending, setting)
@@ -203,4 +199,5 @@ def _sample(message: dict[str, Any]) -> LoadSample:
 
 
 def _degraded(sample: LoadSample) -> str:
-    return f"the {sample.temperature} load started {sample.compiler_processes} compilers although it had the capture's caches"
+    count = sample.compiler_processes
+    return f"the {sample.temperature} load started {count} compilers although it had the capture's caches"

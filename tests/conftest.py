@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import git_history
 import pytest
 
 
@@ -22,3 +23,8 @@ def compiler_caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         os.environ.pop(name)
         if value is not None:
             os.environ[name] = value
+
+
+@pytest.fixture(scope="session")
+def small_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return git_history.small_python(tmp_path_factory.mktemp("small"))

@@ -32,7 +32,9 @@ def test_a_file_without_its_constant_is_told_the_line_to_add(tmp_path: Path) -> 
     path = tmp_path / "lacking.py"
     path.write_text("x = 1\n")
 
-    with pytest.raises(ExtensionError, match=r"lacking.py: NUMBER is missing .*end the file with the line: NUMBER = int"):
+    with pytest.raises(
+        ExtensionError, match=r"lacking.py: NUMBER is missing .*end the file with the line: NUMBER = int"
+    ):
         discovery.load_file(path, "NUMBER", int)
 
 

@@ -80,7 +80,7 @@ def test_a_file_that_was_added_is_refused(folder: Path) -> None:
 
 
 def test_a_folder_without_a_manifest_is_no_artifact(tmp_path: Path) -> None:
-    with pytest.raises(ArtifactError, match="it has no manifest.json"):
+    with pytest.raises(ArtifactError, match=r"it has no manifest\.json"):
         manifest.read(tmp_path)
 
 

@@ -22,7 +22,7 @@ def model(name: str) -> Model:
 
 
 @pytest.fixture(scope="session")
-def captures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Path]]:
+def captures() -> dict[str, list[Path]]:
     """The folders of earlier captures by strategy: each starts from the caches of the one before, to save time."""
     return {name: [] for name in STRATEGIES}
 

@@ -10,29 +10,18 @@ from pathlib import Path
 
 import pytest
 from examples import comparison, crashed, history, ladder, load_case, row, run, timing
-from matplotlib.backends.backend_agg import FigureCanvasAgg
+from figures import drawn, texts
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from pcbench import discovery, reports
 from pcbench.analysis.asv_results import read_results
 from pcbench.analysis.records import Absence, Measurement
-from pcbench.analysis.table import PHASE_LABELS, phase_medians
 from pcbench.reports import Report, load, trend
-from pcbench.reports._ladder import draw_comparison, finding
+from pcbench.reports._ladder import draw_comparison
 
 DATA = Path(__file__).parent / "data" / "asv_results"
 MANY = tuple(f"strategy_{letter}" for letter in "abcdefghij")
-
-
-def drawn(figure: Figure | None) -> Figure:
-    assert figure is not None
-    FigureCanvasAgg(figure).draw()
-    return figure
-
-
-def texts(figure: Figure) -> list[str]:
-    return [text.get_text() for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
 
 
 def boxes(found: Sequence[Text]) -> list[tuple[float, float, float, float]]:
@@ -110,77 +99,6 @@ def test_a_figure_has_a_finding_above_and_a_caption_below_that_state_machine_and
     assert "a processor" in below
     assert "torch" in below
     assert "n = " in below
-
-
-@pytest.mark.parametrize(("place", "unit_s"), [(0, 1.0), (2, 1e-3)])
-def test_the_bars_of_a_comparison_are_the_medians_of_the_phases_in_the_unit_of_the_axis(
-    place: int, unit_s: float
-) -> None:
-    axes = example("a comparison").axes[1 + place]
-    found: dict[int, dict[str, float]] = {}
-    for bars in axes.containers:
-        bar = bars.patches[0]
-        found.setdefault(round(bar.get_y() + bar.get_height() / 2), {})[bars.get_label()] = bar.get_width()
-    for number in range(3):
-        medians = phase_medians(ladder().rows[4 * place + number].samples)
-
-        assert found[number] == pytest.approx({phase: value / unit_s for phase, value in medians.items()})
-    assert axes.get_xlabel() == f"time to the first output ({'s' if unit_s == 1 else 'ms'})"
-
-
-def test_the_circles_of_a_comparison_are_the_samples() -> None:
-    cold = example("a comparison").axes[1]
-    circles = [list(line.get_xdata()) for line in cold.lines if line.get_marker() == "o"]
-
-    assert circles[0] == pytest.approx([2.0, 2.1, 1.9])
-
-
-def test_a_comparison_names_every_phase_every_temperature_and_the_failed_strategy_with_its_reason() -> None:
-    shown = texts(example("a comparison"))
-
-    assert set(PHASE_LABELS.values()) <= set(shown)
-    assert shown.count("CRASHED: at load: ended by SIGSEGV") == 3
-    assert "cold: fresh process, empty compiler caches" in shown
-    assert shown.count("jit_script") == 3
-
-
-def test_the_curve_of_total_time_crosses_eagers_where_its_mark_is() -> None:
-    axes = example("a comparison").axes[4]
-    lines = {line.get_label().split(" ")[0]: line for line in axes.lines}
-    mark = next(line for line in axes.lines if line.get_marker() not in ("None", ""))
-    calls, total = mark.get_xdata()[0], mark.get_ydata()[0]
-
-    assert calls == pytest.approx(0.4 / (0.5 * 309.5e-6))
-    assert total == pytest.approx(2.0 + calls * 309.5e-6)
-    assert lines["aoti"].get_label() == "aoti (cheaper: from 2,585 calls)"
-    assert lines["aoti"].get_ydata()[-1] < lines["eager"].get_ydata()[-1]
-
-
-def test_without_timed_calls_the_figure_says_that_it_has_no_curve() -> None:
-    figure = drawn(draw_comparison(comparison(row("eager", [2.0]), row("aoti", [1.0]))))
-
-    assert len(figure.axes) == 2
-    assert "No curve of total time" in " ".join(figure.get_supxlabel().split())
-
-
-@pytest.mark.parametrize(
-    ("starts", "words"),
-    [
-        ([1.0, 1.1], "aoti starts first of the saved, 1.05 s to the first output, 950 ms before eager"),
-        ([3.0, 3.1], "1.05 s after eager"),
-        ([2.0, 2.1], "2.05 s to the first output; eager 2 s, a difference within the spread"),
-        ([2.1, 2.0, 2.2], "2.10 s to the first output, 100 ms after eager"),
-        ([1.0], "1 s to the first output; eager 2 s (n=1)"),
-    ],
-)
-def test_the_title_of_a_comparison_says_what_was_found(starts: list[float], words: str) -> None:
-    assert words in finding(comparison(row("eager", [2.0, 1.9, 2.1]), row("aoti", starts)))
-
-
-def test_the_title_says_when_nothing_loaded() -> None:
-    assert finding(comparison(row("eager", [2.0]), crashed("aoti"))) == (
-        "mlp: no strategy loaded and gave eager's answer"
-    )
 
 
 def test_the_marks_of_the_load_ladder_are_the_newest_commits_medians() -> None:

@@ -14,6 +14,8 @@ from pcbench.samples import EAGER
 from pcbench.sampling import Setting
 from pcbench.status import Status
 
+pytestmark = pytest.mark.slow
+
 HEAD = """
 import os, signal, time
 import torch
@@ -104,9 +106,7 @@ def test_a_capture_that_raises_says_what_and_is_not_called_unavailable(write, tm
         ("time.sleep(600)", Status.TIMED_OUT, "after 6 s"),
     ],
 )
-def test_a_process_that_dies_or_hangs_costs_its_own_sample_only(
-    line: str, status: Status, words: str, write, tmp_path: Path
-) -> None:
+def test_a_process_that_dies_or_hangs_costs_its_own_sample_only(line: str, status: Status, words: str, write) -> None:
     body = f"class Bad(Net):\n    def forward(self, x):\n        {line}\n"
     setting = write(body, "\nMODEL = Model(build=Bad, inputs=inputs)\n")
     outcome = sampling.load(Setting(setting.target, threads=1, timeout_s=6), EAGER, None, "cold")
@@ -144,7 +144,6 @@ def test_a_load_with_another_thread_count_is_refused_in_words(write, tmp_path: P
     assert "saved with 1 CPU threads, this process has 2" in str(outcome.reason)
 
 
-@pytest.mark.slow
 def test_a_load_that_compiles_although_it_has_the_captures_caches_is_degraded(tmp_path: Path) -> None:
     setting = Setting("mlp", threads=1)
     assert sampling.capture(setting, "precompile_inductor", tmp_path / "c").status is Status.OK
@@ -157,8 +156,10 @@ def test_a_load_that_compiles_although_it_has_the_captures_caches_is_degraded(tm
     assert "compilers although it had the capture's caches" in str(outcome.reason)
 
 
-def test_a_guard_that_fails_is_told_from_a_load_that_fails(write, tmp_path: Path) -> None:
-    body = "class Guarded(Net):\n    def forward(self, x):\n        raise RuntimeError('GuardManager check failed: x')\n"
+def test_a_guard_that_fails_is_told_from_a_load_that_fails(write) -> None:
+    body = (
+        "class Guarded(Net):\n    def forward(self, x):\n        raise RuntimeError('GuardManager check failed: x')\n"
+    )
     setting = write(body, "\nMODEL = Model(build=Guarded, inputs=inputs)\n")
 
     assert sampling.load(setting, EAGER, None, "cold").status is Status.GUARD_FAILED
@@ -173,12 +174,12 @@ def test_a_function_gives_model_args_and_kwargs(tmp_path: Path) -> None:
     assert sampling.load(setting, EAGER, None, "cold").status is Status.OK
 
 
-def test_caches_are_private_to_a_sample(write, tmp_path: Path) -> None:
+def test_caches_are_private_to_a_sample(write) -> None:
     setting = write("print(os.environ['TORCHINDUCTOR_CACHE_DIR'], os.environ['TMPDIR'])\n")
-    before = set(os.listdir(os.environ["TORCHINDUCTOR_CACHE_DIR"]))
+    before = set(Path(os.environ["TORCHINDUCTOR_CACHE_DIR"]).iterdir())
     sampling.load(setting, EAGER, None, "cold")
 
-    assert set(os.listdir(os.environ["TORCHINDUCTOR_CACHE_DIR"])) == before
+    assert set(Path(os.environ["TORCHINDUCTOR_CACHE_DIR"]).iterdir()) == before
 
 
 def test_no_kernels_package_of_ours_is_importable_in_a_measured_process(tmp_path: Path) -> None:

@@ -170,7 +170,7 @@ def test_an_artifact_made_without_gradients_is_refused_with_them(tmp_path: Path)
 
 
 def test_a_save_that_fails_leaves_nothing(tmp_path: Path) -> None:
-    def half(payload: object, folder: Path) -> None:
+    def half(_: object, folder: Path) -> None:
         (folder / "half").write_bytes(b"half")
         raise OSError("disk full")
 

@@ -8,9 +8,7 @@ from typing import Any
 
 from pcbench.analysis.parsing import expect, optional
 from pcbench.errors import ResultsError
-from pcbench.sampling import EAGER as EAGER
-from pcbench.sampling import TEMPERATURES as TEMPERATURES
-from pcbench.sampling import LoadSample, Phases
+from pcbench.samples import EAGER, TEMPERATURES, LoadSample, Phases
 from pcbench.status import Status
 
 SCHEMA = 1
@@ -86,9 +84,7 @@ def with_calls(comparison: Comparison) -> Comparison:
 
     A row without pairs takes those of the same strategy's first row that has some and counts.
     """
-    pairs = {
-        row.strategy: row for row in reversed(comparison.rows) if row.counts and row.call_s
-    }
+    pairs = {row.strategy: row for row in reversed(comparison.rows) if row.counts and row.call_s}
 
     def filled(row: Row) -> Row:
         if row.call_s or not row.counts or row.strategy not in pairs:

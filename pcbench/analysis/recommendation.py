@@ -18,7 +18,7 @@ CALLS_PER_START = 1000
 _ENOUGH = 2
 """One sample has no spread: it cannot say that a difference is one."""
 
-_MEANING = {
+MEANING = {
     "cold": "a fresh process with empty compiler caches",
     "warm": "a fresh process with the caches that the capture left",
     "hot": "a second load in the same process",
@@ -134,7 +134,7 @@ def _chosen(comparison: Comparison, candidates: list[_Candidate], temperature: s
     )
     if unweighed:
         reason += f"; not weighed for want of samples or later calls: {_list(tuple(unweighed))}"
-    assumes = f"{many} ({_MEANING[temperature]}), and that time is what counts"
+    assumes = f"{many} ({MEANING[temperature]}), and that time is what counts"
     return Recommendation(best.row.strategy, reason, assumes, temperature, calls, equal, n)
 
 

@@ -10,9 +10,10 @@ from dataclasses import asdict
 from pcbench.analysis.breakeven import break_even, gain, pays_back
 from pcbench.analysis.comparison import Comparison, Row, with_calls
 from pcbench.analysis.quantities import digits, seconds, size, with_spread
-from pcbench.analysis.recommendation import CALLS_PER_START
+from pcbench.analysis.recommendation import CALLS_PER_START, MEANING
 from pcbench.analysis.spread import spread
 from pcbench.samples import EAGER, LoadSample
+from pcbench.status import Status
 
 UNKNOWN = "-"
 
@@ -40,10 +41,10 @@ def table(comparison: Comparison, *, calls_per_start: int = CALLS_PER_START) -> 
         "weights",
         "start to first output",
         "longest phase",
-        "call / eager",
+        "call/eager",
         "break-even",
-        "capture + save",
-        f"paid back in (at {digits(calls_per_start)} calls)",
+        "capture",
+        "paid back in",
         "artifact",
         "peak RSS",
         "compilers",
@@ -76,17 +77,21 @@ def phase_medians(samples: Sequence[LoadSample]) -> dict[str, float]:
 
 
 def text_lines(comparison: Comparison, *, calls_per_start: int = CALLS_PER_START) -> list[str]:
-    """The table aligned for a terminal, a reason on a line of its own under its row."""
+    """The table for a terminal, a block per temperature; a row whose numbers do not count has its status and reason."""
     header, *lines = table(comparison, calls_per_start=calls_per_start)
-    cells = [line[:-1] for line in (header, *lines)]
-    widths = [max(len(cell) for cell in column) for column in zip(*cells, strict=True)]
-    out = []
-    for line, shown in zip((header, *lines), cells, strict=True):
-        out.append("  ".join(cell.ljust(width) for cell, width in zip(shown, widths, strict=True)).rstrip())
-        if line is header:
-            out.append("  ".join("-" * width for width in widths))
-        elif line[-1]:
-            out.extend(f"    {part}" for part in line[-1].splitlines())
+    shown = [i for i, column in enumerate(header) if column not in ("temperature", "status", "reason")]
+    status, reason = header.index("status"), header.index("reason")
+    counting = [line for line in (header, *lines) if line is header or line[status] == Status.OK]
+    widths = {i: max(len(line[i]) for line in counting) for i in shown}
+    names = max(len(line[0]) for line in (header, *lines))
+    out = ["  ".join(header[i].ljust(widths[i] if i else names) for i in shown).rstrip()]
+    for temperature in comparison.temperatures:
+        out.append(f"{temperature}: {MEANING[temperature]}")
+        for line in (line for line in lines if line[header.index("temperature")] == temperature):
+            if line[status] == Status.OK:
+                out.append("  ".join(line[i].ljust(widths[i] if i else names) for i in shown).rstrip())
+            else:
+                out.append(f"{line[0].ljust(names)}  {line[status]}: {line[reason]}")
     return out
 
 

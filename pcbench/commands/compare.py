@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import io
 import json
 import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+from matplotlib.figure import Figure
 
 from pcbench import discovery, machine, processes, sampling
 from pcbench.analysis.comparison import Comparison, to_json
@@ -19,7 +22,7 @@ from pcbench.commands._progress import steps
 from pcbench.commands._rounds import Measured, Plan, measure
 from pcbench.errors import PcbenchError, UsageError
 from pcbench.reports._ladder import draw_comparison
-from pcbench.samples import TEMPERATURES
+from pcbench.samples import EAGER, TEMPERATURES
 from pcbench.sampling import Setting
 from pcbench.status import Status
 
@@ -62,6 +65,8 @@ def run(args: argparse.Namespace) -> int:
     for output in (args.json, args.figure):
         if output is not None:
             _check_writable(output)
+    if args.figure is not None:
+        _check_figure(args.figure)
     facts = _facts(plan.setting)
     measured = Measured(plan)
     interrupted = False
@@ -89,10 +94,16 @@ def _say(args: argparse.Namespace, comparison: Comparison, measured: Measured, i
     if args.json is not None:
         _write(args.json, (json.dumps(to_json(comparison, recommendation.to_json()), indent=1) + "\n").encode())
     if comparison.rows and args.figure is not None:
-        draw_comparison(comparison).savefig(args.figure, dpi=150)
+        picture = io.BytesIO()
+        draw_comparison(comparison).savefig(picture, format=args.figure.suffix.lstrip(".").lower(), dpi=150)
+        _write(args.figure, picture.getvalue())
     where = f"Python {comparison.python}, {comparison.threads} threads, {comparison.machine['cpu']}"
     print(f"{comparison.model} on torch {comparison.torch}, {where}")
     print("\n".join(text_lines(comparison, calls_per_start=args.calls)))
+    print(
+        f"start: median and range; call: median ratio of pairs; capture: with save, once; paid back: starts of "
+        f"{args.calls:,} calls until capture and save have paid for themselves; compilers: processes started"
+    )
     for what, path in (("samples", args.json), ("figure", args.figure)):
         if path is not None:
             print(f"{what}: {path}")
@@ -101,7 +112,7 @@ def _say(args: argparse.Namespace, comparison: Comparison, measured: Measured, i
     lacking = [s for s in named if s in measured.captures and measured.captures[s].status is Status.UNAVAILABLE]
     for strategy in lacking:
         print(f"pcbench: {strategy} is unavailable: {measured.captures[strategy].reason}", file=sys.stderr)
-    usable = any(row.counts for row in comparison.rows if row.strategy != sampling.EAGER)
+    usable = any(row.counts for row in comparison.rows if row.strategy != EAGER)
     return 2 if interrupted or lacking or not usable else 0
 
 
@@ -122,7 +133,7 @@ def _plan(args: argparse.Namespace) -> Plan:
 
 
 def _facts(setting: Setting) -> dict[str, str]:
-    messages = sampling.ask(setting, {"do": "describe", "strategy": sampling.EAGER})
+    messages = sampling.ask(setting, {"do": "describe", "strategy": EAGER})
     facts: dict[str, str] = next(m["facts"] for m in messages if "facts" in m)
     return facts
 
@@ -141,6 +152,12 @@ def _check_writable(path: Path) -> None:
         raise UsageError(
             f"{path} cannot be written", hint="name a file in a folder that exists and that you may write to"
         )
+
+
+def _check_figure(path: Path) -> None:
+    known = Figure().canvas.get_supported_filetypes()
+    if path.suffix.lstrip(".").lower() not in known:
+        raise UsageError(f"{path} has no ending that a figure can have", hint=f"one of {', '.join(sorted(known))}")
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 
 from pcbench.analysis.breakeven import BreakEven, break_even, gain
-from pcbench.analysis.comparison import EAGER, Comparison, with_calls
+from pcbench.analysis.comparison import Comparison, with_calls
 from pcbench.analysis.quantities import digits
 from pcbench.analysis.recommendation import eager_call
 from pcbench.reports._drawing import INK, log_axis, look, plain_axes, write_quantity
+from pcbench.samples import EAGER
 
 LEGEND_COLUMNS = 2
 _POINTS = 120

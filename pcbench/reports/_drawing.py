@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from pcbench.analysis.comparison import EAGER
 from pcbench.analysis.quantities import quantity
+from pcbench.samples import EAGER
 
 INK = "#222222"
 FAINT = "#767676"

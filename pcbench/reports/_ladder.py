@@ -12,12 +12,13 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from pcbench.analysis.breakeven import start_difference
-from pcbench.analysis.comparison import EAGER, Comparison, Row
+from pcbench.analysis.comparison import Comparison, Row
 from pcbench.analysis.quantities import scale_of, seconds
 from pcbench.analysis.spread import kind_of, spread
 from pcbench.analysis.table import PHASE_LABELS, by_start, phase_medians
 from pcbench.reports._breakeven_curve import LEGEND_COLUMNS, curves, draw_curves
 from pcbench.reports._drawing import INK, caption, figure, plain_axes, title
+from pcbench.samples import EAGER
 
 _PHASE_LOOKS = {
     "interpreter_s": ("#999999", ""),

@@ -10,13 +10,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from pcbench.analysis.comparison import EAGER, TEMPERATURES
 from pcbench.analysis.quantities import quantity
 from pcbench.analysis.records import Absence, Case, Measurement, Run
 from pcbench.analysis.series import Place, by_place
 from pcbench.reports import Report, Table
 from pcbench.reports._captions import all_ran_on, sample_counts
 from pcbench.reports._drawing import INK, caption, figure, log_axis, plain_axes, title, write_quantity
+from pcbench.samples import EAGER, TEMPERATURES
 
 _LOOKS = {"cold": ("#0072B2", "s", -0.22), "warm": ("#E69F00", "D", 0.0), "hot": ("#D55E00", "o", 0.22)}
 _ROW_INCHES = 0.36

@@ -1,0 +1,50 @@
+"""What the benchmarks share: the names that they run over, how often, and the commit's own measuring code.
+
+asv stores results by position. So names come from the working tree's files, never from the measured commit, whose list
+may be another.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+try:
+    from pcbench import tracking
+except ImportError as error:
+    tracking = None
+    LACKING = f"this commit cannot be measured by this suite: {error}"
+else:
+    LACKING = None
+
+QUICK_MODELS = ("mlp",)
+PROFILE = os.environ.get("PCBENCH_PROFILE", "quick")
+
+_PACKAGE = Path(__file__).resolve().parent.parent / "pcbench"
+
+
+def _names(folder: str) -> list[str]:
+    return sorted(file.stem for file in (_PACKAGE / folder).glob("*.py") if not file.stem.startswith("_"))
+
+
+MODELS = [name for name in _names("models") if PROFILE == "full" or name in QUICK_MODELS]
+STRATEGIES = _names("strategies")
+TEMPERATURES = ["cold", "warm", "hot"]
+
+
+def require_commit(*case):
+    """Make a case n/a, with its reason in the result's sidecar, on a commit that has nothing to measure it with."""
+    if tracking is not None:
+        return
+    context = os.environ.get("PCBENCH_CONTEXT")
+    if context:
+        named = f"{os.environ.get('PCBENCH_BENCHMARK', 'unnamed')}({', '.join(case)})"
+        with Path(context).open("a") as file:
+            file.write(json.dumps({"case": named, "status": "UNAVAILABLE", "reason": LACKING}) + "\n")
+    raise NotImplementedError(LACKING)
+
+
+def samples():
+    """How many processes give the samples of a case."""
+    return tracking.SampleCounts(cold=5, warm=7) if PROFILE == "full" else tracking.SampleCounts(cold=1, warm=3)

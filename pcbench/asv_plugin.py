@@ -1,0 +1,243 @@
+"""asv environment ``shared``: one prebuilt interpreter per torch build, a checkout per commit, no build, no install.
+
+In asv.conf.json::
+
+    "environment_type": "shared",
+    "plugins": [".pcbench.asv_plugin"],
+    "shared_pythons": {"2.15.0": "/envs/torch215/bin/python"},      (optional: the running interpreter serves)
+    "matrix": {"req": {"torch": ["2.15.0"]},                        (optional: keys of shared_pythons)
+               "env_nobuild": {"PCBENCH_PROFILE": ["quick", "full"]}},
+    "measured_packages": {"pcbench": "pcbench", "pcbench_kernels": "kernels"}
+
+Without ``measured_packages`` the root of the checkout is on the path. With it, only a folder of links to these packages
+of the commit; a package that the commit lacks cannot be imported, even where an installation has it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import functools
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from asv import environment, util  # type: ignore[import-untyped]
+from asv.console import log  # type: ignore[import-untyped]
+
+from pcbench import asv_run, machine, sidecar
+
+_MEASURES = ("run", "setup_cache", "run_server")
+
+_LACKING = '''"""Stands for a package that the measured commit lacks: no installed one is measured in its place."""
+
+raise ModuleNotFoundError("this commit has no folder {folder}", name={name!r})
+'''
+
+_VERSIONS = """
+import importlib.metadata as m, importlib.util as u, json, sys
+def version(name):
+    try: return m.version(name)
+    except m.PackageNotFoundError: return None
+runner = u.find_spec("asv_runner") is not None
+print(json.dumps(["%d.%d" % sys.version_info[:2], version("torch"), version("triton"), runner]))
+"""
+
+
+@dataclass(frozen=True)
+class Interpreter:
+    """A Python that measures, and the versions of what it holds."""
+
+    path: str
+    python: str
+    torch: str | None
+    triton: str | None
+
+
+def setup() -> None:
+    """What asv calls when it loads the plugin: a machine that is about to measure, and unknown to asv, is described."""
+    if {"run", "continuous", "find"}.isdisjoint(sys.argv[1:]):
+        return
+    try:
+        machine.ensure(asv_run.named_machine())
+    except (OSError, ValueError) as error:
+        log.warning(f"pcbench could not write ~/.asv-machine.json: {error}")
+
+
+class Shared(environment.Environment):  # type: ignore[misc]  # asv has no types
+    """See the module."""
+
+    tool_name = "shared"
+    matches_python_fallback = False
+
+    def __init__(
+        self, conf: Any, python: str, requirements: dict[str, str], tagged: dict[tuple[str, str], str]
+    ) -> None:
+        profile = tagged.get(("nobuild", "PCBENCH_PROFILE"))
+        wanted = os.environ.get("PCBENCH_PROFILE") or "quick"
+        if profile is not None and profile != wanted:
+            raise environment.EnvironmentUnavailable(
+                f"profile {profile} is left out: PCBENCH_PROFILE={profile} in the calling shell measures it"
+            )
+        table: Mapping[str, str] = getattr(conf, "shared_pythons", {})
+        self._interpreter = _chosen(python, requirements.get("torch", ""), table)
+        self._results = Path(conf.results_dir).resolve()
+        self._packages: Mapping[str, str] = getattr(conf, "measured_packages", {})
+        self._measured: str | None = None
+        self._lock: IO[str] | None = None
+        versions = {"torch": self._interpreter.torch, "triton": self._interpreter.triton}
+        # asv's own constructor reads _requirements, through dir_name, before it sets it.
+        self._requirements = {name: version for name, version in versions.items() if version is not None}
+        super().__init__(conf, self._interpreter.python, self._requirements, tagged)
+        self._links = Path(self._path) / "packages"
+
+    @classmethod
+    def matches(cls, python: str) -> bool:  # noqa: ARG003  # only "environment_type" or -E chooses it
+        return False
+
+    def check_presence(self) -> bool:
+        return Path(self._path).is_dir()
+
+    def _setup(self) -> None:
+        Path(self._path).mkdir(parents=True, exist_ok=True)
+
+    def find_executable(self, executable: str) -> str:
+        return self._interpreter.path if executable == "python" else str(util.which(executable))
+
+    def create(self) -> None:
+        super().create()
+        if self._lock is None:
+            lock = (Path(self._path) / "lock").open("w")
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise util.UserError(f"another asv run uses the checkout in {self._path}; wait for it to end") from None
+            self._lock = lock
+
+    def install_project(self, conf: Any, repo: Any, commit_hash: str) -> None:  # noqa: ARG002  # asv's signature
+        self.create()
+        if self.installed_commit_hash != commit_hash or not Path(self._build_root).is_dir():
+            self._set_installed_commit_hash(None)
+            self.checkout_project(repo, commit_hash)
+            self._expose()
+            self._set_installed_commit_hash(commit_hash)
+
+    def _expose(self) -> None:
+        """Make the folder of links anew for the checkout as it is now."""
+        shutil.rmtree(self._links, ignore_errors=True)
+        self._links.mkdir()
+        for package, folder in self._packages.items():
+            source = self._tree() / folder
+            if source.is_dir():
+                (self._links / package).symlink_to(source, target_is_directory=True)
+            else:
+                (self._links / package).mkdir()
+                text = _LACKING.format(folder=folder, name=package)
+                (self._links / package / "__init__.py").write_text(text)
+        # asv's checkout has no bytecode; compiling it would fall on the first sample's clock.
+        linked = [str(self._links / package) for package in self._packages]
+        if linked:
+            subprocess.run([self._interpreter.path, "-P", "-m", "compileall", "-qq", *linked], check=False)
+
+    def _tree(self) -> Path:
+        return Path(self._build_root) / (self._repo_subdir or "")
+
+    def run(self, args: list[str], **kwargs: Any) -> Any:
+        commit = self.installed_commit_hash
+        # With two environments in one folder, asv skips the installation in the second, and leaves it the old hash.
+        self._set_commit_hash(commit)
+        exposed = str(self._links if self._packages else self._tree())
+        env = dict(kwargs.pop("env", None) or os.environ) | self._global_env_vars
+        # A child of a benchmark sees PYTHONPATH alone; PYTHONSAFEPATH keeps the folder that it starts in off its path.
+        env |= {"PYTHONPATH": exposed, "ASV_PYTHONPATH": exposed, "PYTHONSAFEPATH": "1"}
+        env |= {"PCBENCH_CHECKOUT": exposed, "PCBENCH_TREE": str(self._tree())}
+        if args[1] in _MEASURES and commit is not None:
+            env |= self._begin(commit, args, env)
+        try:
+            return util.check_output([self._interpreter.path, *args], env=env, **kwargs)
+        except KeyboardInterrupt:
+            asv_run.keep_measured(self._results)
+            raise
+
+    def _begin(self, commit: str, args: list[str], env: Mapping[str, str]) -> dict[str, str]:
+        """Prepare to measure a commit, once in a row; the variables that the measured process is given."""
+        place = Path(self._path) / "measured"
+        folder = place / f"{commit[:8]}-{env.get('PCBENCH_PROFILE', 'all')}"
+        context = asv_run.context_path(self._results)
+        first = self._measured != commit
+        if first:
+            self._measured = commit
+            shutil.rmtree(place, ignore_errors=True)
+            for name in ("store", "caches"):
+                (folder / name).mkdir(parents=True)
+        found = {
+            "PCBENCH_STORE": str(folder / "store"),
+            "TORCHINDUCTOR_CACHE_DIR": str(folder / "caches" / "inductor"),
+            "TRITON_CACHE_DIR": str(folder / "caches" / "triton"),
+        }
+        named = args[3] if args[1] == "run" else None
+        if named is not None:
+            found["PCBENCH_BENCHMARK"] = named.partition("-")[0]
+            asv_run.tell_progress(commit, self.name, named)
+        if context is not None:
+            if first:
+                threads = asv_run.affinity(args) or len(os.sched_getaffinity(0))
+                sidecar.begin(context, self._head(commit, threads, env.get("PCBENCH_PROFILE")))
+            found["PCBENCH_CONTEXT"] = str(context)
+        return found
+
+    def _head(self, commit: str, threads: int, profile: str | None) -> dict[str, Any]:
+        facts = _torch_facts(self._interpreter.path)
+        host = {"threads": threads, "driver": machine.gpu_driver(), "profile": profile}
+        return {"commit": commit, "environment": self.name, **facts, **host}
+
+
+def _chosen(python: str, torch: str, table: Mapping[str, str]) -> Interpreter:
+    """The interpreter for a torch build; ``-E shared:/path/to/python`` names one outright."""
+    if os.sep in python:
+        named = python
+    elif torch in table:
+        named = table[torch]
+    elif not torch and len(table) < 2:
+        named = next(iter(table.values()), sys.executable)
+    elif not table:
+        named = sys.executable
+    else:
+        wanted = f"torch {torch}" if torch else "a matrix without torch"
+        raise environment.EnvironmentUnavailable(
+            f"shared_pythons in asv.conf.json names no interpreter for {wanted}; it has: {', '.join(table)}"
+        )
+    try:
+        found = _interpreter(str(util.which(os.path.expandvars(named))))
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise environment.EnvironmentUnavailable(f"cannot use the interpreter {named}: {error}") from None
+    if torch[:1].isdigit() and not (found.torch or "").startswith(torch):
+        raise environment.EnvironmentUnavailable(f"{named} has torch {found.torch}, not {torch}")
+    return found
+
+
+@functools.cache
+def _interpreter(path: str) -> Interpreter:
+    out = subprocess.check_output([path, "-P", "-c", _VERSIONS], env=_plain_environment(), text=True)
+    python, torch, triton, runner = json.loads(out)
+    if not runner:
+        raise environment.EnvironmentUnavailable(f"{path} has no asv_runner: install asv-runner there")
+    return Interpreter(str(Path(path).absolute()), python, torch, triton)
+
+
+@functools.cache
+def _torch_facts(path: str) -> dict[str, Any]:
+    script = str(Path(__file__).with_name("torch_facts.py"))
+    found: dict[str, Any] = json.loads(
+        subprocess.check_output([path, "-P", script], env=_plain_environment(), text=True)
+    )
+    return found
+
+
+def _plain_environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}

@@ -1,0 +1,122 @@
+"""Runs asv as a process and says what it is about to measure: how many of how many, case by case."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pcbench.commands._progress import Step, steps
+
+_POLL_S = 0.2
+_ENDING_S = 30.0
+_TOTAL = re.compile(r"\((\d+) commits \* (\d+) environments \* \d+ benchmarks\)")
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How asv ended.
+
+    Attributes:
+        returncode: 0 done, 2 some case failed, else it could not measure.
+        interrupted: Ctrl-C ended it; what it had measured is stored.
+        started, total: The cases that it started, those that failed too, and all that there were to measure.
+    """
+
+    returncode: int
+    interrupted: bool
+    started: int
+    total: int
+
+
+def run(words: Sequence[str], *, root: Path, results: Path, log: Path, variables: Mapping[str, str]) -> Ending:
+    """Run ``asv`` with ``words`` in ``root``; its output goes to ``log``, progress to stderr.
+
+    At Ctrl-C asv is interrupted, too, and waited for: it ends its processes and stores what it has.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="pcbench-bench-") as folder, log.open("w") as output:
+        told = Path(folder) / "progress"
+        told.touch()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "asv", *words],
+            cwd=root,
+            env=os.environ | variables | {"PCBENCH_PROGRESS": str(told)},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            # Ctrl-C in a terminal then reaches this process alone, which hands it on once.
+            start_new_session=True,
+        )
+        interrupted = False
+        try:
+            _follow(process, told, results, log)
+        except KeyboardInterrupt:
+            interrupted = True
+            print("interrupted: ending asv, which stores what it has measured", file=sys.stderr)
+        finally:
+            _end(process)
+        started = len(told.read_text().splitlines())
+        return Ending(process.returncode, interrupted, started, _total(log, _cases(results)) if started else 0)
+
+
+def _follow(process: subprocess.Popen[bytes], told: Path, results: Path, log: Path) -> None:
+    """Say each case that starts, until asv ends."""
+    with contextlib.ExitStack() as stack, told.open() as stream:
+        step: Step | None = None
+        cases: dict[str, list[str]] = {}
+        while True:
+            ended = process.poll() is not None
+            for line in stream:
+                start: dict[str, Any] = json.loads(line)
+                if step is None:
+                    cases = _cases(results)
+                    step = stack.enter_context(steps(_total(log, cases)))
+                step(f"{start['commit'][:8]} {_named(cases, start['benchmark'], start['index'])}")
+            if ended:
+                return
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(_POLL_S)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would leave asv's processes behind
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(_ENDING_S)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _cases(results: Path) -> dict[str, list[str]]:
+    """The parameters of each case by benchmark, in asv's order, from the list that asv has just written."""
+    known: dict[str, Any] = json.loads((results / "benchmarks.json").read_text())
+    return {
+        name: [", ".join(param.strip("'") for param in case) for case in itertools.product(*entry["params"])]
+        for name, entry in known.items()
+        if name != "version"
+    }
+
+
+def _total(log: Path, cases: Mapping[str, Sequence[str]]) -> int:
+    """How many cases there are to measure: asv says before how many commits and environments."""
+    found = _TOTAL.search(log.read_text())
+    repetitions = int(found[1]) * int(found[2]) if found else 1
+    return repetitions * sum(map(len, cases.values()))
+
+
+def _named(cases: Mapping[str, Sequence[str]], benchmark: str, index: int) -> str:
+    params = cases.get(benchmark, [])
+    return f"{benchmark}({params[index]})" if index < len(params) and params[index] else benchmark

@@ -1,0 +1,139 @@
+"""Captures and load samples of one model and strategy, taken once and shared by the benchmarks that need them.
+
+The folder is PCBENCH_STORE's, which asv's environment makes anew for each run and commit. What failed is kept, too: a
+strategy that hangs costs its limit once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from pcbench import processes, sampling
+from pcbench.samples import EAGER, Capture, LoadSample, Outcome, Phases
+from pcbench.status import Status
+
+_USES = ("seconds", "peak_rss")
+
+
+@dataclass(frozen=True)
+class SampleCounts:
+    """How many processes give the samples of a case; a warm one gives the hot sample, too."""
+
+    cold: int = 5
+    warm: int = 7
+
+
+class Absent(Exception):
+    """A case has no number, for the reason given; :mod:`pcbench.tracking` turns it into what asv takes."""
+
+    def __init__(self, status: str, reason: str | None) -> None:
+        super().__init__(reason)
+        self.status = status
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class Store:
+    """A folder with what was taken of one model and strategy."""
+
+    folder: Path
+    setting: sampling.Setting
+    strategy: str
+
+    def captured(self) -> Capture:
+        """The capture whose artifact is loaded; taken, from empty caches, where there is none yet.
+
+        Raises:
+            Absent: It failed.
+        """
+        record = self.folder / "captured.json"
+        if record.is_file():
+            known: dict[str, Any] = json.loads(record.read_text())
+            return _good(Capture(**known | {"status": Status(known["status"])}))
+        capture = sampling.capture(self.setting, self.strategy, self.folder / "captured")
+        record.write_text(json.dumps(asdict(capture)))
+        return _good(capture)
+
+    def capture_again(self, *, warm: bool = False) -> Capture:
+        """One more capture, whose artifact is thrown away; from the first one's caches, or from empty ones.
+
+        Raises:
+            Absent: It failed.
+        """
+        caches = self.folder / "captured" if warm else None
+        with processes.scratch(self.folder) as aside:
+            return _good(sampling.capture(self.setting, self.strategy, aside / "again", warm_from=caches))
+
+    def loads(self, temperature: str, use: str, counts: SampleCounts) -> list[LoadSample]:
+        """The samples of a temperature: those taken for another use and not yet used for this one, else new ones.
+
+        Raises:
+            Absent: A load failed, or the capture before it.
+        """
+        record = self._record(temperature, use)
+        if not record.is_file():
+            taken = ("cold",) if temperature == "cold" else ("warm", "hot")
+            outcomes = self._load(taken, counts)
+            for each in taken:
+                text = json.dumps([_to_json(outcome, each) for outcome in outcomes])
+                for other in _USES:
+                    self._record(each, other).write_text(text)
+        found = [_from_json(outcome) for outcome in json.loads(record.read_text())]
+        record.unlink()
+        for outcome in found:
+            if outcome.status is not Status.OK:
+                raise Absent(outcome.status, outcome.reason)
+        return [sample for outcome in found for sample in outcome.samples]
+
+    def _record(self, temperature: str, use: str) -> Path:
+        return self.folder / f"{temperature}-{use}.json"
+
+    def _load(self, temperatures: tuple[str, ...], counts: SampleCounts) -> list[Outcome]:
+        """Load in fresh processes, until one fails."""
+        captured = None
+        if self.strategy != EAGER:
+            self.captured()
+            captured = self.folder / "captured"
+        first, hot = temperatures[0], "hot" in temperatures
+        outcomes: list[Outcome] = []
+        for _ in range(counts.cold if first == "cold" else counts.warm):
+            outcomes.append(sampling.load(self.setting, self.strategy, captured, first, hot=hot))
+            if outcomes[-1].status is not Status.OK:
+                break
+        return outcomes
+
+
+@contextmanager
+def opened(setting: sampling.Setting, strategy: str) -> Iterator[Store]:
+    """The store of a model and strategy; one of this process alone where asv's environment gave no folder."""
+    shared = os.environ.get("PCBENCH_STORE")
+    if shared:
+        folder = Path(shared) / re.sub(r"[^\w.-]", "_", setting.target) / strategy
+        folder.mkdir(parents=True, exist_ok=True)
+        yield Store(folder, setting, strategy)
+    else:
+        with processes.scratch() as folder:
+            yield Store(folder, setting, strategy)
+
+
+def _good(capture: Capture) -> Capture:
+    if capture.status is not Status.OK:
+        raise Absent(capture.status, capture.reason)
+    return capture
+
+
+def _to_json(outcome: Outcome, temperature: str) -> dict[str, Any]:
+    chosen = [asdict(sample) for sample in outcome.samples if sample.temperature == temperature]
+    return {"status": outcome.status, "reason": outcome.reason, "samples": chosen}
+
+
+def _from_json(stored: dict[str, Any]) -> Outcome:
+    samples = (s | {"phases": Phases(**s["phases"]), "status": Status(s["status"])} for s in stored["samples"])
+    return Outcome(Status(stored["status"]), stored["reason"], tuple(LoadSample(**sample) for sample in samples))

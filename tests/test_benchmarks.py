@@ -1,0 +1,181 @@
+"""The asv suite: its shape, and run by asv with the processes that it would start replaced by constants."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import git_history
+import pytest
+from asv_runner.discovery import disc_benchmarks
+from git_history import Repository
+
+from pcbench.analysis.asv_results import read_results
+
+ROOT = Path(__file__).parent.parent
+
+INSTEAD_OF_PROCESSES = '''
+
+def capture(setting, strategy, folder, *, warm_from=None):
+    """The time tells the model and the temperature."""
+    (folder / "caches").mkdir(parents=True)
+    if setting.target == "encoder":
+        return Capture(Status.UNAVAILABLE, "there is no C++ compiler")
+    cold = 10.0 if warm_from is None else 0.0
+    return Capture(Status.OK, capture_s=cold + len(setting.target), save_s=0.5, artifact_bytes=len(setting.target))
+
+
+def load(setting, strategy, captured, temperature, *, hot=False, calls=False):
+    """The time tells the model, the memory tells how many loads there have been."""
+    count = Path(os.environ["PCBENCH_STORE"]).parent / "loads"
+    with count.open("a") as stream:
+        stream.write("load")
+    if setting.target == "tied_lm":
+        return Outcome(Status.CRASHED, "at load: killed by SIGSEGV")
+    seconds = float(len(setting.target))
+    samples = [LoadSample(temperature, Phases(first_call_s=seconds), 0.0, 1000 + count.stat().st_size // 4, 0)]
+    if hot:
+        samples.append(LoadSample("hot", Phases(first_call_s=seconds / 10), 0.0, 1000, 0))
+    return Outcome(Status.OK, samples=tuple(samples))
+'''
+
+
+@pytest.fixture(scope="module")
+def suite() -> list[Any]:
+    """The benchmarks as asv finds them, in a process of the test's own."""
+    sys.path.insert(0, str(ROOT))
+    try:
+        return list(disc_benchmarks(str(ROOT / "benchmarks")))
+    finally:
+        sys.path.remove(str(ROOT))
+
+
+def test_importing_the_suite_imports_no_torch_and_starts_no_thread() -> None:
+    # asv_runner itself imports numpy, where pympler is installed, and with it a thread.
+    script = (
+        "import os, sys; from asv_runner.discovery import disc_benchmarks; threads = os.listdir('/proc/self/task'); "
+        "assert list(disc_benchmarks('benchmarks')); "
+        "assert 'torch' not in sys.modules; assert os.listdir('/proc/self/task') == threads"
+    )
+
+    subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True)
+
+
+def test_every_public_method_of_a_benchmark_class_is_one_that_asv_runs(suite: Sequence[Any]) -> None:
+    known = {benchmark.name for benchmark in suite}
+    for benchmark in suite:
+        kind = type(benchmark.func.__self__)
+        methods = {name for name, value in vars(kind).items() if callable(value) and not name.startswith("_")}
+        module = kind.__module__.partition(".")[2]
+        assert {f"{module}.{kind.__name__}.{name}" for name in methods - {"setup"}} <= known
+
+
+def test_every_benchmark_has_a_version_set_by_hand_a_unit_and_a_generous_timeout(suite: Sequence[Any]) -> None:
+    for benchmark in suite:
+        assert benchmark.version == "1", benchmark.name
+        assert benchmark.unit in ("seconds", "bytes"), benchmark.name
+        assert benchmark.timeout >= 3600, benchmark.name
+
+
+def test_the_method_that_takes_load_samples_runs_before_the_one_that_reads_them(suite: Sequence[Any]) -> None:
+    loads = sorted(benchmark.name for benchmark in suite if ".Load." in benchmark.name)
+
+    assert loads == ["bench_load.Load.track_first_output", "bench_load.Load.track_peak_rss"]
+
+
+@dataclass(frozen=True)
+class History:
+    """Commits: without pcbench; with two models; with one more that sorts first. Measured in this order."""
+
+    repository: Repository
+    without: str
+    before: str
+    after: str
+
+    def values(self, commit: str) -> Mapping[str, float]:
+        """Case to value, as pcbench's own reader of results tells them."""
+        (found,) = (run for run in read_results(self.repository.root / "results").runs if run.commit == commit)
+        return {str(case): measured.value for case, measured in found.measurements.items()}
+
+
+@pytest.fixture(scope="module")
+def history(tmp_path_factory: pytest.TempPathFactory) -> History:
+    folder = tmp_path_factory.mktemp("suite")
+    python = git_history.small_python(folder / "python")
+    packages = {"measured_packages": {"pcbench": "pcbench", "pcbench_kernels": "kernels"}}
+    profiles = {"matrix": {"env_nobuild": {"PCBENCH_PROFILE": ["quick", "full"]}}}
+    repository = git_history.new(folder, {"shared_pythons": {"small": str(python)}, **packages, **profiles})
+    left_out = shutil.ignore_patterns("__pycache__", "results")
+    shutil.copytree(ROOT / "benchmarks", repository.root / "benchmarks", ignore=left_out)
+    without = repository.commit({})
+    shutil.copytree(ROOT / "pcbench", repository.root / "pcbench", ignore=left_out)
+    for kind, kept in {"models": ("mlp", "encoder", "tied_lm"), "strategies": ("export",)}.items():
+        for file in (repository.root / "pcbench" / kind).glob("[!_]*.py"):
+            if file.stem not in kept:
+                file.unlink()
+    with (repository.root / "pcbench" / "sampling.py").open("a") as stream:
+        stream.write(INSTEAD_OF_PROCESSES)
+    before = repository.commit({"kernels/__init__.py": ""})
+    ran = repository.asv("run", "HEAD^!", PCBENCH_PROFILE="full")
+    assert ran.returncode == 2, ran.stdout + ran.stderr
+    after = repository.commit({"pcbench/models/aaa_model.py": ""})
+    (git_history.site_packages(folder / "python") / "editable.pth").write_text(f"{repository.root}\n")
+    # asv lists the cases once for a range, on its newest commit.
+    for commits in (f"{without}..{after}", without):
+        repository.asv("run", commits, PCBENCH_PROFILE="full")
+    return History(repository, without, before, after)
+
+
+@pytest.mark.slow
+def test_a_model_that_sorts_first_does_not_mislabel_what_is_stored(history: History) -> None:
+    for commit in (history.before, history.after):
+        values = history.values(commit)
+        assert values["bench_load.Load.track_first_output(mlp, export, cold)"] == 3.0
+        assert values["bench_capture.Capture.track_seconds(mlp, export, cold)"] == 13.5
+        assert values["bench_capture.Capture.track_seconds(mlp, export, warm)"] == 3.5
+        assert values["bench_load.Artifact.track_bytes(mlp, export)"] == 3
+    assert history.values(history.after)["bench_load.Load.track_first_output(aaa_model, eager, hot)"] == 0.9
+    assert not any("aaa_model" in case for case in history.values(history.before))
+
+
+@pytest.mark.slow
+def test_a_model_or_package_that_the_commit_lacks_is_na_with_its_reason(history: History) -> None:
+    told = {line["case"]: line for line in history.repository.sidecar(history.before)[1:]}
+    lacking = history.repository.results(history.without)
+
+    line = told["bench_load.Load.track_first_output(aaa_model, eager, cold)"]
+    assert (line["status"], line["reason"]) == ("UNAVAILABLE", "this commit has no model aaa_model")
+    assert lacking
+    (reason,) = {line["reason"] for line in history.repository.sidecar(history.without)[1:]}
+    assert reason == "this commit cannot be measured by this suite: this commit has no folder pcbench"
+    assert all(math.isnan(value) for values in lacking.values() for value in values)
+
+
+@pytest.mark.slow
+def test_what_cannot_run_here_is_na_and_what_crashed_is_failed(history: History) -> None:
+    told = {line["case"]: line for line in history.repository.sidecar(history.after)[1:]}
+    stored = history.repository.results(history.after)["bench_capture.Capture.track_seconds"]
+    (found,) = (r for r in read_results(history.repository.root / "results").runs if r.commit == history.after)
+    absences = {str(case): absence for case, absence in found.absences.items()}
+
+    assert sum(value is not None and math.isnan(value) for value in stored) == 2
+    assert told["bench_capture.Capture.track_seconds(encoder, export, cold)"]["reason"] == "there is no C++ compiler"
+    assert absences["bench_capture.Capture.track_seconds(encoder, export, cold)"].status == "UNAVAILABLE"
+    assert absences["bench_load.Load.track_peak_rss(tied_lm, eager, cold)"].status == "CRASHED"
+
+
+@pytest.mark.slow
+def test_peak_memory_is_of_the_samples_that_were_timed_and_nothing_is_loaded_for_it(history: History) -> None:
+    repository = history.repository
+    repository.asv("run", f"{history.after}^!", "-b", r"Load.*mlp", PCBENCH_PROFILE="full")
+    (count,) = (repository.root / ".asv" / "env").glob("*/measured/*/loads")
+    values = history.values(history.after)
+
+    assert count.read_text().count("load") == 2 * (5 + 7)
+    assert values["bench_load.Load.track_peak_rss(mlp, eager, cold)"] == 1003.0
