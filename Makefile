@@ -8,10 +8,10 @@ bench: .venv/installed
 	@$(BIN)/pcbench bench
 
 test: lint
-	$(BIN)/pytest -n 2 --dist loadfile
+	$(BIN)/pytest -n 2 --dist loadgroup
 
 test-fast: .venv/installed
-	$(BIN)/pytest -q -m "not slow"
+	$(BIN)/pytest -q -n 2 --dist loadgroup -m "not slow"
 
 lint: .venv/installed
 	$(BIN)/ruff check .

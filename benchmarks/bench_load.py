@@ -25,6 +25,7 @@ class Artifact:
 class Load:
     """The ladder: seconds to the first output by temperature, and the peak memory of the same processes.
 
+    A hot load has no peak of its own: it comes second in its process.
     asv runs methods by name: the one that takes the samples comes first.
     """
 
@@ -45,3 +46,4 @@ class Load:
         return suite.tracking.peak_rss_bytes(model, strategy, temperature, suite.samples())
 
     track_peak_rss.unit = "bytes"
+    track_peak_rss.params = (suite.MODELS, ["eager", *suite.STRATEGIES], suite.PEAK_TEMPERATURES)

@@ -31,6 +31,7 @@ def _names(folder: str) -> list[str]:
 MODELS = [name for name in _names("models") if PROFILE == "full" or name in QUICK_MODELS]
 STRATEGIES = _names("strategies")
 TEMPERATURES = ["cold", "warm", "hot"]
+PEAK_TEMPERATURES = ["cold", "warm"]
 
 
 def require_commit(*case):

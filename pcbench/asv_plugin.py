@@ -34,6 +34,9 @@ from pcbench import asv_run, machine, sidecar
 
 _MEASURES = ("run", "setup_cache", "run_server")
 
+# One lock per folder: environments that differ in env_nobuild share theirs, and are of one asv.
+_LOCKS: dict[Path, IO[str]] = {}
+
 _LACKING = '''"""Stands for a package that the measured commit lacks: no installed one is measured in its place."""
 
 raise ModuleNotFoundError("this commit has no folder {folder}", name={name!r})
@@ -82,14 +85,13 @@ class Shared(environment.Environment):  # type: ignore[misc]  # asv has no types
         wanted = os.environ.get("PCBENCH_PROFILE") or "quick"
         if profile is not None and profile != wanted:
             raise environment.EnvironmentUnavailable(
-                f"profile {profile} is left out: PCBENCH_PROFILE={profile} in the calling shell measures it"
+                f"profile {wanted}; PCBENCH_PROFILE={profile} selects the {profile} one"
             )
         table: Mapping[str, str] = getattr(conf, "shared_pythons", {})
         self._interpreter = _chosen(python, requirements.get("torch", ""), table)
         self._results = Path(conf.results_dir).resolve()
         self._packages: Mapping[str, str] = getattr(conf, "measured_packages", {})
         self._measured: str | None = None
-        self._lock: IO[str] | None = None
         versions = {"torch": self._interpreter.torch, "triton": self._interpreter.triton}
         # asv's own constructor reads _requirements, through dir_name, before it sets it.
         self._requirements = {name: version for name, version in versions.items() if version is not None}
@@ -111,13 +113,14 @@ class Shared(environment.Environment):  # type: ignore[misc]  # asv has no types
 
     def create(self) -> None:
         super().create()
-        if self._lock is None:
-            lock = (Path(self._path) / "lock").open("w")
+        path = Path(self._path).resolve()
+        if path not in _LOCKS:
+            lock = (path / "lock").open("w")
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise util.UserError(f"another asv run uses the checkout in {self._path}; wait for it to end") from None
-            self._lock = lock
+                raise util.UserError(f"another asv run uses the checkout in {path}; wait for it to end") from None
+            _LOCKS[path] = lock
 
     def install_project(self, conf: Any, repo: Any, commit_hash: str) -> None:  # noqa: ARG002  # asv's signature
         self.create()
@@ -187,14 +190,17 @@ class Shared(environment.Environment):  # type: ignore[misc]  # asv has no types
         if context is not None:
             if first:
                 threads = asv_run.affinity(args) or len(os.sched_getaffinity(0))
-                sidecar.begin(context, self._head(commit, threads, env.get("PCBENCH_PROFILE")))
+                sidecar.begin(context, self._head(commit, threads, env))
+            if named is not None:
+                sidecar.forget(context, asv_run.case_of(named))
             found["PCBENCH_CONTEXT"] = str(context)
         return found
 
-    def _head(self, commit: str, threads: int, profile: str | None) -> dict[str, Any]:
-        facts = _torch_facts(self._interpreter.path)
-        host = {"threads": threads, "driver": machine.gpu_driver(), "profile": profile}
-        return {"commit": commit, "environment": self.name, **facts, **host}
+    def _head(self, commit: str, threads: int, env: Mapping[str, str]) -> dict[str, Any]:
+        load = os.getloadavg()[0]
+        facts = _torch_facts(self._interpreter.path, frozenset(_plain(env).items()))
+        host = {"threads": threads, "driver": machine.gpu_driver(), "load_average": load}
+        return {"commit": commit, "environment": self.name, "profile": env.get("PCBENCH_PROFILE"), **facts, **host}
 
 
 def _chosen(python: str, torch: str, table: Mapping[str, str]) -> Interpreter:
@@ -223,7 +229,7 @@ def _chosen(python: str, torch: str, table: Mapping[str, str]) -> Interpreter:
 
 @functools.cache
 def _interpreter(path: str) -> Interpreter:
-    out = subprocess.check_output([path, "-P", "-c", _VERSIONS], env=_plain_environment(), text=True)
+    out = subprocess.check_output([path, "-P", "-c", _VERSIONS], env=_plain(os.environ), text=True)
     python, torch, triton, runner = json.loads(out)
     if not runner:
         raise environment.EnvironmentUnavailable(f"{path} has no asv_runner: install asv-runner there")
@@ -231,13 +237,12 @@ def _interpreter(path: str) -> Interpreter:
 
 
 @functools.cache
-def _torch_facts(path: str) -> dict[str, Any]:
+def _torch_facts(path: str, env: frozenset[tuple[str, str]]) -> dict[str, Any]:
     script = str(Path(__file__).with_name("torch_facts.py"))
-    found: dict[str, Any] = json.loads(
-        subprocess.check_output([path, "-P", script], env=_plain_environment(), text=True)
-    )
+    found: dict[str, Any] = json.loads(subprocess.check_output([path, "-P", script], env=dict(env), text=True))
     return found
 
 
-def _plain_environment() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+def _plain(env: Mapping[str, str]) -> dict[str, str]:
+    """The variables without those that differ from commit to commit: asv's own, and the path to the checkout."""
+    return {k: v for k, v in env.items() if k != "PYTHONPATH" and not k.startswith(("ASV_", "PCBENCH_"))}

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import itertools
 import json
-import math
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +48,15 @@ def affinity(args: list[str]) -> int | None:
     return len(pinned) if pinned else None
 
 
+def case_of(named: str) -> str:
+    """The sidecar's name of the case that asv measures now as ``named``, ``benchmark-index``."""
+    part = _locals("run_benchmark")
+    name, _, index = named.partition("-")
+    if part is None or not index:
+        return name
+    return _case(name, list(itertools.product(*part["benchmark"]["params"]))[int(index)])
+
+
 def tell_progress(commit: str, environment: str, named: str) -> None:
     """Append to the file PCBENCH_PROGRESS, if there is one, that a process starts for a benchmark (``name-index``)."""
     file = os.environ.get("PCBENCH_PROGRESS")
@@ -60,7 +68,7 @@ def tell_progress(commit: str, environment: str, named: str) -> None:
 
 
 def keep_measured(results: Path) -> None:
-    """Store what an interrupted run has measured of the present commit."""
+    """Store what an interrupted run has measured of the present commit; where that is nothing, leave no files of it."""
     whole, part = _locals("run_benchmarks"), _locals("run_benchmark")
     if whole is None or part is None or _skips_saving() or whole["results"]._filename is None:
         return
@@ -70,7 +78,8 @@ def keep_measured(results: Path) -> None:
     left = len(combinations) - len(part["result"])
     if done and left:
         told = runner.BenchmarkResult(
-            result=part["result"] + [math.nan] * left,
+            # None is asv's word for failed; NaN would mean that they do not apply, and --skip-existing skips that.
+            result=part["result"] + [None] * left,
             samples=part["samples"] + [None] * left,
             number=part["number"] + [None] * left,
             errcode=part["errcode"],
@@ -84,9 +93,19 @@ def keep_measured(results: Path) -> None:
         context = context_path(results)
         if context is not None and not stored:
             for params in combinations[-left:]:
-                case = f"{benchmark['name']}({', '.join(p.strip(chr(39)) for p in params)})"
+                case = _case(benchmark["name"], params)
                 sidecar.add(context, case, "INTERRUPTED", "the run was interrupted before this case")
-    found.save(str(results))
+    if done or whole["benchmark_durations"]:
+        found.save(str(results))
+        return
+    context = context_path(results)
+    if context is not None and not (results / found._filename).is_file():
+        context.unlink(missing_ok=True)
+
+
+def _case(benchmark: str, params: Sequence[str]) -> str:
+    plain = ", ".join(param.strip("'") for param in params)
+    return f"{benchmark}({plain})" if params else benchmark
 
 
 def _skips_saving() -> bool:

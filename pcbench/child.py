@@ -10,15 +10,20 @@ import time
 
 ENTERED = time.monotonic()
 
-import importlib  # noqa: E402, I001  # the clock comes first
+import ctypes  # noqa: E402, I001  # the clock comes first
+import importlib  # noqa: E402
 import json  # noqa: E402
 import os  # noqa: E402
+import signal  # noqa: E402
 import sys  # noqa: E402
 from typing import Any  # noqa: E402
 
 from pcbench import checkout, timing  # noqa: E402
 from pcbench.errors import PcbenchError  # noqa: E402
 
+
+# From <linux/prctl.h>: a process whose parent was killed must not go on measuring.
+_PR_SET_PDEATHSIG = 1
 
 _ANSWERS = {
     "capture": "pcbench.runner.ladder",
@@ -34,6 +39,8 @@ def main(request: dict[str, Any], fd: int) -> int:
     def emit(message: dict[str, Any]) -> None:
         os.write(fd, json.dumps(message).encode() + b"\n")
 
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     clock = timing.PhaseClock()
     do, started = request.pop("do"), request.pop("started")
     clock.wall_s["interpreter_s"] = ENTERED - started

@@ -76,9 +76,7 @@ def load_file(path: Path, constant: str, kind: type[T]) -> T:
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise UsageError(f"{path} is not a Python file", hint="its name must end in .py")
-    folder = str(path.resolve().parent)
-    if folder not in sys.path:
-        sys.path.append(folder)
+    _make_importable(path.resolve().parent)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     loader = spec.loader
@@ -96,20 +94,30 @@ def load_function(target: str, folder: Path) -> Callable[..., Any]:
     module_name, _, function_name = target.partition(":")
     if not module_name or not function_name:
         raise UsageError(f"{target!r} is not of the form package.module:function")
-    # The folder that holds pcbench itself also holds kernels/, which must never be importable under that name.
-    if folder.resolve() != _PACKAGE.parent and str(folder) not in sys.path:
-        sys.path.append(str(folder))
-    module = _import(module_name, lambda: importlib.import_module(module_name))
+    _make_importable(folder.resolve())
+    try:
+        module = _import(module_name, lambda: importlib.import_module(module_name))
+    except ExtensionError as error:
+        cause = error.__cause__
+        if isinstance(cause, ModuleNotFoundError) and f"{module_name}.".startswith(f"{cause.name}."):
+            raise UsageError(f"there is no module {cause.name}", hint=f"it is looked for in {folder}, too") from None
+        raise
     function = getattr(module, function_name, None)
     if not callable(function):
         raise UsageError(f"module {module_name} has no function {function_name!r}")
     return function  # type: ignore[no-any-return]  # a module attribute: checked callable above
 
 
+def _make_importable(folder: Path) -> None:
+    # The folder that holds pcbench itself also holds kernels/, which must never be importable under that name.
+    if folder != _PACKAGE.parent and str(folder) not in sys.path:
+        sys.path.append(str(folder))
+
+
 def _import(what: str, run: Callable[[], T]) -> T:
     try:
         return run()
-    except Exception as error:  # a stranger's file may raise anything: it is said first, with its place
+    except (Exception, SystemExit) as error:  # a stranger's file may raise anything: it is said first, with its place
         frames = traceback.extract_tb(error.__traceback__)
         place = next((f for f in reversed(frames) if "importlib" not in f.filename), frames[-1])
         raise ExtensionError(

@@ -24,8 +24,8 @@ class Platform:
 
     Attributes:
         torch, torch_git: Version and git commit of torch; ``triton`` is None without Triton.
-        device: ``cpu`` or ``cuda``.
-        isa: The instruction set that torch compiles for here.
+        device: ``cpu`` or ``cuda``: what the artifact's inputs are on, or the best that the process has.
+        isa: The instruction set as torch names it; finer features of a CPU are not compared.
         threads: CPU threads that torch uses: compiled guards refuse another number.
     """
 
@@ -72,6 +72,11 @@ def write(folder: Path, manifest: Manifest) -> None:
     (folder / FILE).write_text(text + "\n", encoding="utf-8")
 
 
+def is_artifact(folder: Path) -> bool:
+    """Whether there is a manifest in the folder."""
+    return (folder / FILE).is_file()
+
+
 def read(folder: Path) -> Manifest:
     """Read a manifest.
 
@@ -81,15 +86,19 @@ def read(folder: Path) -> Manifest:
     path = folder / FILE
     try:
         fields: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        found = fields.pop("format")
-        if found != FORMAT:
-            raise ArtifactError(f"{path} has format {found}, this pcbench reads {FORMAT}", hint="save it again")
+        version = fields.pop("format")
+        if version != FORMAT:
+            raise ArtifactError(f"{path} has format {version}, this pcbench reads {FORMAT}", hint="save it again")
         platform = Platform(**fields.pop("platform"))
         inputs, classes = tuple(fields.pop("inputs")), tuple(fields.pop("dataclasses"))
-        return Manifest(platform=platform, inputs=inputs, dataclasses=classes, **fields)
+        found = Manifest(platform=platform, inputs=inputs, dataclasses=classes, **fields)
+        texts = [found.strategy, found.weights, found.fingerprint, *inputs, *classes, *found.sha256.values()]
+        if not all(isinstance(text, str) for text in texts) or not isinstance(platform.threads, int):
+            raise TypeError("a field is of another type")
+        return found
     except FileNotFoundError as error:
         raise ArtifactError(f"{folder} is no artifact: it has no {FILE}", hint="save the model again") from error
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ArtifactError(f"{path} is damaged: {error}", hint="save the model again") from error
 
 
@@ -107,12 +116,13 @@ def check(folder: Path, manifest: Manifest, strategy: str, here: Platform) -> No
         ("torch's commit", made.torch_git, here.torch_git),
         ("triton", made.triton, here.triton),
         ("Python", made.python, here.python),
-        ("device", made.device, here.device),
     ):
         if then != now:
             raise ArtifactError(
                 f"{folder} was saved with {what} {then}, this is {now}", hint=f"save it again, or run with that {what}"
             )
+    if made.device not in ("cpu", here.device):
+        raise ArtifactError(f"{folder} was saved for {made.device}, this process has none", hint="save it for cpu")
     if made.threads != here.threads:
         raise ArtifactError(
             f"{folder} was saved with {made.threads} CPU threads, this process has {here.threads}",

@@ -1,11 +1,13 @@
 """Start a child process, stream its messages, limit it, and leave nothing of it behind.
 
 A child answers with JSON lines on a pipe of its own, so that what a model or a compiler prints cannot be taken for an
-answer. The child leads a process group: at the end, at the limit and at Ctrl-C the whole group is killed.
+answer. The child leads a process group: at the end, at the limit and at Ctrl-C the whole group is killed; a model's own
+processes that leave the group are its own.
 """
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import select
@@ -25,6 +27,8 @@ Message = dict[str, Any]
 
 _POLL_S = 0.2
 _TAIL_CHARS = 2000
+_SCRATCH = "pcbench-scratch-"
+_LOCK = ".lock"
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,8 @@ class Ending:
         """What happened, in words, with the last line that the child printed."""
         last = next((line for line in reversed(self.output_tail.splitlines()) if line.strip()), "it printed nothing")
         if self.returncode < 0:
-            name = signal.Signals(-self.returncode).name
+            number = -self.returncode
+            name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
             why = ", as the kernel does when memory runs out" if name == "SIGKILL" else ""
             return f"killed by {name}{why}; last output: {last.strip()}"
         return f"exited with {self.returncode}; last output: {last.strip()}"
@@ -127,24 +132,20 @@ def child_command(request: Mapping[str, Any], python: str = sys.executable) -> l
 
 @contextmanager
 def scratch(parent: Path | None = None) -> Iterator[Path]:
-    """A folder of this process's own, removed at the end; those of processes that were killed are removed first."""
+    """A folder of this process's own, removed at the end; those of processes that were killed are removed first.
+
+    Its owner holds a lock on a file in it, so that a folder without an owner is known, in whatever container it was.
+    """
     root = parent or Path(tempfile.gettempdir())
-    for left in root.glob("pcbench-*-*"):
-        pid = left.name.split("-")[1]
-        if pid.isdigit() and left.stat().st_uid == os.getuid() and not _alive(int(pid)):
-            shutil.rmtree(left, ignore_errors=True)
-    folder = Path(tempfile.mkdtemp(prefix=f"pcbench-{os.getpid()}-", dir=root))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+    for left in root.glob(f"{_SCRATCH}*/{_LOCK}"):
+        with suppress(OSError), left.open("a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(left.parent, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=root))
+    with (folder / f"{_LOCK}.new").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        (folder / f"{_LOCK}.new").rename(folder / _LOCK)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)

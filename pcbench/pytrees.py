@@ -57,7 +57,9 @@ def register_named(names: Iterable[str]) -> None:
             found: Any = importlib.import_module(module_name)
             for part in qualname.split("."):
                 found = getattr(found, part)
-        except (ImportError, AttributeError) as error:
+            if not (dataclasses.is_dataclass(found) and isinstance(found, type)):
+                raise TypeError(f"it is no dataclass but {found!r:.60}")
+        except (ImportError, AttributeError, ValueError, TypeError) as error:
             raise ArtifactError(
                 f"the artifact needs the dataclass {name}, which cannot be imported here: {error}",
                 hint="load it where the model's own module is importable",

@@ -20,6 +20,7 @@ from pcbench.samples import EAGER, Capture, LoadSample, Outcome, Phases
 from pcbench.status import Status
 
 _USES = ("seconds", "peak_rss")
+_FIRST_COUNTED = "first-capture-counted"
 
 
 @dataclass(frozen=True)
@@ -61,12 +62,24 @@ class Store:
         record.write_text(json.dumps(asdict(capture)))
         return _good(capture)
 
-    def capture_again(self, *, warm: bool = False) -> Capture:
-        """One more capture, whose artifact is thrown away; from the first one's caches, or from empty ones.
+    def captures(self, temperature: str, counts: SampleCounts) -> list[Capture]:
+        """The captures of a temperature. The first one is the first cold one, and counts once; the rest are new ones.
 
         Raises:
-            Absent: It failed.
+            Absent: One of them failed.
         """
+        first = self.captured()
+        if temperature == "warm":
+            return [self._capture_again(warm=True) for _ in range(counts.warm)]
+        counted = self.folder / _FIRST_COUNTED
+        found = [] if counted.exists() else [first]
+        counted.touch()
+        while len(found) < counts.cold:
+            found.append(self._capture_again(warm=False))
+        return found
+
+    def _capture_again(self, *, warm: bool) -> Capture:
+        """One more capture, whose artifact is thrown away; from the first one's caches, or from empty ones."""
         caches = self.folder / "captured" if warm else None
         with processes.scratch(self.folder) as aside:
             return _good(sampling.capture(self.setting, self.strategy, aside / "again", warm_from=caches))
@@ -75,14 +88,13 @@ class Store:
         """The samples of a temperature: those taken for another use and not yet used for this one, else new ones.
 
         Raises:
-            Absent: A load failed, or the capture before it.
+            Absent: A load of this temperature failed, or the capture before it.
         """
         record = self._record(temperature, use)
         if not record.is_file():
             taken = ("cold",) if temperature == "cold" else ("warm", "hot")
-            outcomes = self._load(taken, counts)
-            for each in taken:
-                text = json.dumps([_to_json(outcome, each) for outcome in outcomes])
+            for each, outcomes in self._load(taken, counts).items():
+                text = json.dumps([asdict(outcome) for outcome in outcomes])
                 for other in _USES:
                     self._record(each, other).write_text(text)
         found = [_from_json(outcome) for outcome in json.loads(record.read_text())]
@@ -95,19 +107,22 @@ class Store:
     def _record(self, temperature: str, use: str) -> Path:
         return self.folder / f"{temperature}-{use}.json"
 
-    def _load(self, temperatures: tuple[str, ...], counts: SampleCounts) -> list[Outcome]:
-        """Load in fresh processes, until one fails."""
+    def _load(self, temperatures: tuple[str, ...], counts: SampleCounts) -> dict[str, list[Outcome]]:
+        """Load in fresh processes, each temperature until it fails."""
         captured = None
         if self.strategy != EAGER:
             self.captured()
             captured = self.folder / "captured"
-        first, hot = temperatures[0], "hot" in temperatures
-        outcomes: list[Outcome] = []
+        found: dict[str, list[Outcome]] = {each: [] for each in temperatures}
+        first, asked = temperatures[0], temperatures
         for _ in range(counts.cold if first == "cold" else counts.warm):
-            outcomes.append(sampling.load(self.setting, self.strategy, captured, first, hot=hot))
-            if outcomes[-1].status is not Status.OK:
+            outcome = sampling.load(self.setting, self.strategy, captured, first, hot="hot" in asked)
+            for each in asked:
+                found[each].append(_of(outcome, each))
+            asked = tuple(each for each in asked if found[each][-1].samples)
+            if first not in asked:
                 break
-        return outcomes
+        return found
 
 
 @contextmanager
@@ -129,9 +144,13 @@ def _good(capture: Capture) -> Capture:
     return capture
 
 
-def _to_json(outcome: Outcome, temperature: str) -> dict[str, Any]:
-    chosen = [asdict(sample) for sample in outcome.samples if sample.temperature == temperature]
-    return {"status": outcome.status, "reason": outcome.reason, "samples": chosen}
+def _of(outcome: Outcome, temperature: str) -> Outcome:
+    """The outcome of one temperature alone: what failed after its own samples is no fault of theirs."""
+    own = tuple(sample for sample in outcome.samples if sample.temperature == temperature)
+    if not own:
+        return Outcome(outcome.status, outcome.reason)
+    status = next((sample.status for sample in own if sample.status is not Status.OK), Status.OK)
+    return Outcome(status, outcome.reason if status is outcome.status else None, own)
 
 
 def _from_json(stored: dict[str, Any]) -> Outcome:

@@ -34,7 +34,8 @@ class LoadSample:
         temperature: ``cold`` (empty compiler caches), ``warm`` (the capture's caches) or ``hot`` (a second load).
         phases: Wall seconds by phase.
         cpu_s: CPU seconds of the same phases, children included.
-        peak_rss_bytes: Peak resident memory of the process at its first output.
+        peak_rss_bytes: Peak resident memory of the process at its first output; None for a hot load, before which the
+            process has done more than load.
         compiler_processes: Compilers that the process started (``g++`` and the like, its ISA probe included).
         status: OK, or DEGRADED_TO_JIT when it compiled although it had the capture's caches.
     """
@@ -42,7 +43,7 @@ class LoadSample:
     temperature: str
     phases: Phases
     cpu_s: float
-    peak_rss_bytes: int
+    peak_rss_bytes: int | None
     compiler_processes: int
     status: Status = Status.OK
 
@@ -52,6 +53,7 @@ class Outcome:
     """What a load process gave: its samples and paired calls, or why there are none.
 
     Attributes:
+        status: OK, or what went wrong; ``samples`` are those that were good before it did.
         call_s: Seconds per later call of the loaded runner; ``eager_call_s`` was taken in turn with it, pair by pair.
     """
 
@@ -81,3 +83,14 @@ class Capture:
     peak_rss_bytes: int | None = None
     compiler_processes: int | None = None
     artifact_bytes: int | None = None
+
+    @property
+    def total_s(self) -> float:
+        """Seconds of capture and save.
+
+        Raises:
+            ValueError: The capture failed, so there are none.
+        """
+        if self.capture_s is None or self.save_s is None:
+            raise ValueError(f"a capture that is {self.status} has no time")
+        return self.capture_s + self.save_s

@@ -10,7 +10,7 @@ import os
 import shutil
 import sys
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,11 @@ from pcbench import processes
 from pcbench.errors import PcbenchError, UsageError
 from pcbench.samples import EAGER, Capture, LoadSample, Outcome, Phases
 from pcbench.status import Status
+
+
+def usable_cpus() -> int:
+    """CPUs that this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass(frozen=True)
@@ -33,7 +38,7 @@ class Setting:
     """
 
     target: str
-    threads: int = field(default_factory=lambda: len(os.sched_getaffinity(0)))
+    threads: int = field(default_factory=usable_cpus)
     timeout_s: float = 300.0
     python: str = sys.executable
     cwd: Path = field(default_factory=Path.cwd)
@@ -99,7 +104,9 @@ def load(
     samples = tuple(_sample(m["sample"]) for m in messages if "sample" in m)
     if failed is not None:
         status, reason = failed if strategy == EAGER else _or_unavailable(setting, strategy, *failed)
-        return Outcome(status, reason)
+        # A sample in whose process a later call went wrong does not count; before a hot load that failed, it does.
+        kept = samples if _last_stage(messages).startswith("hot ") else ()
+        return Outcome(status, reason, kept)
     call_s: dict[str, list[float]] = next((m["calls"] for m in messages if "calls" in m), {})
     degraded = next((s for s in samples if s.status is not Status.OK), None)
     return Outcome(
@@ -121,7 +128,7 @@ def ask(setting: Setting, request: dict[str, Any]) -> list[processes.Message]:
         messages, ending = _ask(setting, request, folder / "caches")
     failed = _failure(messages, ending, setting)
     if failed is not None:
-        raise PcbenchError(f"{request['do']}: {failed[1]}")
+        raise PcbenchError(f"torch could not be asked what it is: {failed[1]}")
     return messages
 
 
@@ -163,7 +170,7 @@ def _failure(
             raise UsageError(message["error"]["problem"], hint=message["error"]["hint"])
         if "failed" in message:
             return Status(message["failed"]["status"]), message["failed"]["reason"]
-    stage = next((m["stage"] for m in reversed(messages) if "stage" in m), "start")
+    stage = _last_stage(messages)
     if ending.timed_out:
         return Status.TIMED_OUT, f"still at {stage} after {setting.timeout_s:g} s"
     if not ending.clean or not any("done" in m for m in messages):
@@ -171,26 +178,44 @@ def _failure(
     return None
 
 
+def _last_stage(messages: list[processes.Message]) -> str:
+    return next((m["stage"] for m in reversed(messages) if "stage" in m), "its start")
+
+
 def _or_unavailable(setting: Setting, strategy: str, status: Status, reason: str) -> tuple[Status, str]:
-    """UNAVAILABLE where the strategy's own probe, in a process of its own, fails too; else what is given."""
-    if status in (Status.TIMED_OUT, Status.WRONG_RESULT):
+    """UNAVAILABLE where the strategy's own probe, in a process of its own, says what is lacking; else as given."""
+    if status in (Status.TIMED_OUT, Status.WRONG_RESULT, Status.DEGRADED_TO_JIT) or "the manifest" in reason:
         return status, reason
     with processes.scratch() as folder:
-        lacking = probe(replace(setting, timeout_s=max(60.0, setting.timeout_s)), strategy, folder / "caches")
-    return (status, reason) if lacking is None else (Status.UNAVAILABLE, lacking)
+        tried = probe(setting, strategy, folder / "caches")
+    return (tried.status, tried.reason or reason) if tried.status is Status.UNAVAILABLE else (status, reason)
 
 
-def probe(setting: Setting, strategy: str, caches: Path) -> str | None:
-    """Try the strategy in a fresh process: None when it works here, else the reason why it does not.
+@dataclass(frozen=True)
+class Probe:
+    """What trying a strategy gave: OK, UNAVAILABLE for what this installation lacks, or how the strategy itself failed.
+
+    Attributes:
+        summary: What the strategy is, in one line; None where it could not even be imported.
+    """
+
+    status: Status
+    reason: str | None = None
+    summary: str | None = None
+
+
+def probe(setting: Setting, strategy: str, caches: Path) -> Probe:
+    """Try the strategy on a tiny model, in a fresh process.
 
     ``caches`` may be shared by several probes: most of the time goes into finding the instruction set.
     """
     messages, ending = _ask(setting, {"do": "probe", "strategy": strategy}, caches)
     failed = _failure(messages, ending, setting)
     if failed is not None:
-        return f"its probe {failed[0]}: {failed[1]}"
-    reason: str | None = next(m["probe"] for m in messages if "probe" in m)["reason"]
-    return reason
+        return Probe(*failed)
+    found = next(m["probe"] for m in messages if "probe" in m)
+    lacking: str | None = found["reason"]
+    return Probe(Status.OK if lacking is None else Status.UNAVAILABLE, lacking, found["summary"])
 
 
 def _sample(message: dict[str, Any]) -> LoadSample:

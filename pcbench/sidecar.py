@@ -1,15 +1,15 @@
 """Writes the sidecar of a result file: what the run ran on, and why a case has no number.
 
 ``<results>/<machine>/<commit8>-<environment>.context``, JSON lines: the first is one object (schema, commit,
-environment, torch, torch_git, triton, python, threads, isa, gpu, driver, profile, flags), each later one is
-``{"case", "status", "reason"}``; of two lines about a case the later counts.
+environment, torch, torch_git, triton, python, threads, isa, gpu, driver, profile, flags, compiler, load_average), each
+later one is ``{"case", "status", "reason"}``; of two lines about a case the later counts.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,17 +25,28 @@ def begin(path: Path, head: Mapping[str, Any]) -> None:
             if case is not None:
                 cases.pop(case, None)
                 cases[case] = line
-    lines = [json.dumps({"schema": SCHEMA, **head}), *cases.values()]
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    aside.write_text("\n".join(lines) + "\n")
-    aside.replace(path)
+    _write(path, [json.dumps({"schema": SCHEMA, **head}), *cases.values()])
+
+
+def forget(path: Path, case: str) -> None:
+    """Drop what an earlier run said about a case, as it is measured anew: it may now fail without a word."""
+    lines = path.read_text().splitlines()
+    kept = [line for line in lines if _case(line) != case]
+    if kept != lines:
+        _write(path, kept)
 
 
 def add(path: Path, case: str, status: str, reason: str | None) -> None:
     """Append why a case has no number."""
     with path.open("a") as file:
         file.write(json.dumps({"case": case, "status": status, "reason": reason}) + "\n")
+
+
+def _write(path: Path, lines: Sequence[str]) -> None:
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    aside.write_text("\n".join(lines) + "\n")
+    aside.replace(path)
 
 
 def _case(line: str) -> str | None:

@@ -15,6 +15,9 @@ from pathlib import Path, PurePath
 
 _COMPILER = re.compile(r"(^|-)(g\+\+|gcc|c\+\+|cc|clang(\+\+)?|icpx|nvcc|ptxas)(-[\d.]+)?$")
 
+_BUILDING = ("import_other_s", "model_s")
+"""Phases in which a model's own code runs, which may build an extension."""
+
 
 class PhaseClock:
     """Wall and CPU seconds by phase, and compilers started meanwhile; what runs between phases does not count.
@@ -23,7 +26,8 @@ class PhaseClock:
         wall_s: Wall seconds by phase name.
         cpu_s: CPU seconds of all phases, of this process and of the children that it has waited for.
         compilers: Compiler processes started in a phase by this process itself (a compile worker's are not seen).
-        builds: Those of them that build something; the others only preprocess, or tell their version.
+        builds: Those of them that build something, and not in the model's own imports and construction; the others only
+            preprocess, or tell their version.
     """
 
     def __init__(self) -> None:
@@ -31,27 +35,27 @@ class PhaseClock:
         self.cpu_s = 0.0
         self.compilers = 0
         self.builds = 0
-        self._running = False
+        self._phase: str | None = None
         sys.addaudithook(self._audit)
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        self._running = True
+        self._phase = name
         cpu, wall = cpu_seconds(), time.monotonic()
         try:
             yield
         finally:
             self.wall_s[name] = time.monotonic() - wall
             self.cpu_s += cpu_seconds() - cpu
-            self._running = False
+            self._phase = None
 
     def _audit(self, event: str, args: tuple[object, ...]) -> None:
-        if not self._running or event != "subprocess.Popen":
+        if self._phase is None or event != "subprocess.Popen":
             return
         words = _words(args[1])
         if _is_compiler(words):
             self.compilers += 1
-            self.builds += "-o" in words and "-E" not in words
+            self.builds += self._phase not in _BUILDING and "-o" in words and "-E" not in words
 
 
 def _words(command: object) -> list[str]:

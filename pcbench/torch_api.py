@@ -6,6 +6,7 @@ Nothing else in pcbench spells a private torch name: it asks :func:`get`. ``pcbe
 from __future__ import annotations
 
 import importlib
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,9 +45,25 @@ NAMES: dict[str, Name] = {
     "load_compiled_function": Name("torch.compiler", "load_compiled_function", "loading aot_compile's function", _BOTH),
     "precompile": Name("torch.compiler", "precompile", "capturing and loading with precompile", _BOTH),
     "pytree": Name("torch.utils._pytree", "", "dataclass inputs and outputs", _BOTH),
-    "get_isa": Name("torch.backends.cpu", "get_cpu_capability", "the instruction set in a manifest", _BOTH),
+    "dynamo": Name("torch._dynamo", "", "loading what Dynamo or precompile saved", _BOTH),
+    "inductor": Name("torch._inductor", "", "loading what Inductor compiled", _BOTH),
+    "dynamo_counters": Name("torch._dynamo.utils", "counters", "seeing that a load compiled again", _BOTH),
     "instruction_counter": Name("torch._C", "_instruction_counter", "trying the hardware counters", _BOTH),
 }
+
+
+GUARD_FAILURE = "GuardManager check failed"
+"""What the message of a loaded function holds when its guards refuse the call."""
+
+COMPILER_FAILURES = ("InvalidCxxCompiler", "CppCompileError")
+"""Names of the errors by which Inductor says that no C++ compiler works."""
+
+
+def frames_compiled() -> int:
+    """How many frames Dynamo has compiled in this process; 0 where nothing has imported it."""
+    if NAMES["dynamo_counters"].module not in sys.modules:
+        return 0
+    return int(get("dynamo_counters")["stats"]["unique_graphs"])
 
 
 def version() -> str:

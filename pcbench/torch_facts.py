@@ -8,6 +8,9 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import shlex
+import shutil
+import subprocess
 import sys
 from typing import Any
 
@@ -15,8 +18,18 @@ _FLAGS = ("TORCH", "PYTORCH", "TRITON", "OMP_", "MKL_", "KMP_", "GOMP_", "CUDA_"
 _PLACES = ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")
 
 
+def compiler() -> str | None:
+    """The C++ compiler that Inductor calls, ``$CXX`` or g++: its path and the first line of its ``--version``."""
+    words = shlex.split(os.environ.get("CXX") or "g++")
+    path = shutil.which(words[0]) if words else None
+    if path is None:
+        return None
+    said = subprocess.run([path, *words[1:], "--version"], capture_output=True, text=True, check=False).stdout
+    return f"{path}: {said.partition(chr(10))[0]}"
+
+
 def facts() -> dict[str, Any]:
-    """Versions, instruction set, GPU and flags; None for what there is not."""
+    """Versions, instruction set, GPU, flags and C++ compiler; None for what there is not."""
     found: dict[str, Any] = {
         "torch": None,
         "torch_git": None,
@@ -25,6 +38,7 @@ def facts() -> dict[str, Any]:
         "isa": None,
         "gpu": None,
         "flags": {k: v for k, v in sorted(os.environ.items()) if k.startswith(_FLAGS) and k not in _PLACES},
+        "compiler": compiler(),
     }
     if importlib.util.find_spec("torch") is None:
         return found

@@ -12,9 +12,9 @@ where the commit or the installation lacks what it needs, and a failed process o
 
 from __future__ import annotations
 
+import importlib.util
 import math
 import os
-import re
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +24,7 @@ from types import FrameType
 from typing import Any
 
 from pcbench import checkout, discovery, sample_store, sampling, sidecar
-from pcbench.errors import PcbenchError
+from pcbench.errors import PcbenchError, UsageError
 from pcbench.sample_store import Absent, Store
 from pcbench.sample_store import SampleCounts as SampleCounts
 from pcbench.samples import EAGER, TEMPERATURES
@@ -32,6 +32,7 @@ from pcbench.status import Status
 
 Tracked = dict[str, Any] | float
 
+PEAK_TEMPERATURES = ("cold", "warm")
 COUNTS = SampleCounts()
 
 
@@ -39,19 +40,18 @@ def capture_seconds(target: str, strategy: str, temperature: str, samples: Sampl
     """Seconds of capture and save, from empty compiler caches (cold) or from those that a capture left (warm)."""
 
     def measure(store: Store) -> list[float]:
-        if temperature == "cold":
-            captures = [store.captured(), *(store.capture_again() for _ in range(1, samples.cold))]
-        else:
-            store.captured()
-            captures = [store.capture_again(warm=True) for _ in range(samples.warm)]
-        return [(c.capture_s or 0.0) + (c.save_s or 0.0) for c in captures]
+        return [capture.total_s for capture in store.captures(temperature, samples)]
 
     return _tracked((target, strategy, temperature), measure)
 
 
 def artifact_bytes(target: str, strategy: str) -> Tracked:
     """Bytes of all files of the artifact."""
-    found = _tracked((target, strategy), lambda store: [float(store.captured().artifact_bytes or 0)])
+
+    def measure(store: Store) -> list[float]:
+        return [float(_known(store.captured().artifact_bytes, "size of the artifact"))]
+
+    found = _tracked((target, strategy), measure)
     return float(found["samples"][0]) if isinstance(found, dict) else found
 
 
@@ -65,10 +65,15 @@ def first_output_seconds(target: str, strategy: str, temperature: str, samples: 
 
 
 def peak_rss_bytes(target: str, strategy: str, temperature: str, samples: SampleCounts = COUNTS) -> Tracked:
-    """Peak resident memory at the first output, of the samples that :func:`first_output_seconds` has just taken."""
+    """Peak resident memory at the first output, of the samples that :func:`first_output_seconds` has just taken.
+
+    ``temperature`` is cold or warm: a hot load has no peak of its own.
+    """
 
     def measure(store: Store) -> list[float]:
-        return [float(sample.peak_rss_bytes) for sample in store.loads(temperature, "peak_rss", samples)]
+        discovery.check_name("peak memory at temperature", temperature, PEAK_TEMPERATURES)
+        taken = store.loads(temperature, "peak_rss", samples)
+        return [float(_known(sample.peak_rss_bytes, "peak memory of a load")) for sample in taken]
 
     return _tracked((target, strategy, temperature), measure)
 
@@ -86,7 +91,18 @@ def load_benchmark(
         strategies: Names of strategies; asv stores results by position: append, never insert.
         temperatures: Some of cold, warm, hot.
         samples: How many of each.
+
+    Raises:
+        UsageError: No target, or a strategy or temperature that the installed pcbench does not have.
     """
+    for kind, given in (("target", targets), ("strategy", strategies), ("temperature", temperatures)):
+        if not given:
+            raise UsageError(f"load_benchmark was given no {kind}", hint="its cases would be none")
+    for strategy in strategies:
+        discovery.check_name("strategy", strategy, (EAGER, *discovery.strategy_names()))
+    for temperature in temperatures:
+        discovery.check_name("temperature", temperature, TEMPERATURES)
+    with_peak = [temperature for temperature in temperatures if temperature in PEAK_TEMPERATURES]
 
     class Load:
         version = "1"
@@ -101,8 +117,18 @@ def load_benchmark(
             return peak_rss_bytes(model, strategy, temperature, samples)
 
     Load.track_first_output.unit = "seconds"  # type: ignore[attr-defined]  # how asv takes a unit
-    Load.track_peak_rss.unit = "bytes"  # type: ignore[attr-defined]  # as above
+    if with_peak:
+        Load.track_peak_rss.unit = "bytes"  # type: ignore[attr-defined]  # as above
+        Load.track_peak_rss.params = (list(targets), list(strategies), with_peak)  # type: ignore[attr-defined]  # as above
+    else:
+        del Load.track_peak_rss
     return Load
+
+
+def _known(value: int | None, what: str) -> int:
+    if value is None:
+        raise PcbenchError(f"the {what} is unknown")
+    return value
 
 
 def _tracked(case: tuple[str, ...], measure: Callable[[Store], list[float]]) -> Tracked:
@@ -135,22 +161,21 @@ def _lacking(target: str, strategy: str) -> str | None:
     """What of the model and the strategy the commit has no file of, or None."""
     if strategy != EAGER and strategy not in discovery.strategy_names():
         return f"strategy {strategy}"
-    return None if _has_model(target, checkout.root()) else f"model {target}"
+    return None if _has_file(target, checkout.root()) else f"model {target}"
 
 
-def _has_model(target: str, tree: Path) -> bool:
-    module, colon, function = target.partition(":")
+def _has_file(target: str, tree: Path) -> bool:
+    """Whether the file of a model is in the commit; what is in the file, the process that imports it says."""
+    module, colon, _ = target.partition(":")
     if not colon:
         if target.endswith(".py"):
             return (tree / target).is_file()
         return target in discovery.model_names()
     package, *_ = names = module.split(".")
     if not (tree / package).is_dir() and not (tree / f"{package}.py").is_file():
-        return True  # not of this repository: the process that imports it will say
+        return importlib.util.find_spec(package) is not None  # not of this repository: an installed one
     inside = tree.joinpath(*names)
-    sources = [file for file in (inside.with_suffix(".py"), inside / "__init__.py") if file.is_file()]
-    text = "".join(file.read_text() for file in sources)
-    return "import *" in text or re.search(rf"\b{re.escape(function)}\b", text) is not None
+    return inside.with_suffix(".py").is_file() or inside.is_dir()
 
 
 @contextmanager

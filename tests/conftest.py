@@ -8,6 +8,9 @@ from pathlib import Path
 
 import git_history
 import pytest
+from users_model import HEAD, TAIL, Write
+
+from pcbench.sampling import Setting
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -28,3 +31,13 @@ def compiler_caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture(scope="session")
 def small_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return git_history.small_python(tmp_path_factory.mktemp("small"))
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def written(body: str = "", tail: str = TAIL) -> Setting:
+        path = tmp_path / "mine.py"
+        path.write_text(HEAD + body + tail)
+        return Setting(str(path), threads=1, timeout_s=60)
+
+    return written

@@ -91,8 +91,8 @@ class Repository:
         column = stored["result_columns"].index("result")
         return {name: row[column] for name, row in stored["results"].items()}
 
-    def sidecar(self, commit: str) -> list[dict[str, Any]]:
-        (path,) = (self.root / "results" / MACHINE).glob(f"{commit[:8]}-*.context")
+    def sidecar(self, commit: str, holding: str = "") -> list[dict[str, Any]]:
+        (path,) = (p for p in (self.root / "results" / MACHINE).glob(f"{commit[:8]}-*.context") if holding in p.name)
         return [json.loads(line) for line in path.read_text().splitlines()]
 
 

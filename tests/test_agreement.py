@@ -26,6 +26,12 @@ def test_reordered_sums_agree_and_a_wrong_answer_does_not() -> None:
         (torch.tensor([1.0, float("nan")]), torch.tensor([1.0, 2.0]), "differs"),
         (torch.tensor([float("inf")]), torch.tensor([float("-inf")]), "differs"),
         (torch.tensor([float("nan")]), torch.tensor([float("inf")]), "differs"),
+        ((torch.ones(1), 3, "s"), (torch.ones(1), 4, "s"), "output 1 is 4, eager's is 3"),
+        ((torch.ones(1), "s"), (torch.ones(1), "t"), "output 1 is 't', eager's is 's'"),
+        ((torch.ones(1), 1.0), (torch.ones(1), 2.0), "output 1 is 2.0"),
+        ((torch.ones(1), 1), (torch.ones(1), True), "output 1 is True"),
+        (torch.tensor([1e9, 1.0, 2.0]), torch.tensor([1e9, -5000.0, 2.0]), "up to 5e+03"),
+        (torch.tensor([1 + 2j]), torch.tensor([1 + 3j]), "up to 1"),
     ],
 )
 def test_what_differs_is_said(expected: object, actual: object, words: str) -> None:
@@ -40,6 +46,8 @@ def test_what_differs_is_said(expected: object, actual: object, words: str) -> N
         torch.tensor(3),
         (torch.ones(1), {"a": [torch.zeros(1)]}),
         torch.zeros(4),
+        (torch.ones(2), 3, "s", 0.5, None, float("nan")),
+        torch.tensor([1 + 2j, complex("nan")]),
     ],
 )
 def test_an_answer_agrees_with_itself(value: object) -> None:
@@ -66,3 +74,9 @@ def test_the_fingerprint_changes_with_weights_buffers_and_inputs_and_with_nothin
     assert agreement.fingerprint(other_buffer, x, {}) != first
     assert agreement.fingerprint(made(0), (torch.zeros(1, 2),), {}) != first
     assert agreement.fingerprint(made(0).to(torch.bfloat16), x, {}) != first
+
+
+def test_complex_answers_and_floats_may_differ_by_rounding() -> None:
+    z = torch.tensor([1 + 2j])
+
+    assert agreement.difference((z, 1.0), (z * (1 + 1e-6), 1.0 + 1e-6)) is None

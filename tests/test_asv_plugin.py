@@ -18,6 +18,8 @@ import switch_cost
 from git_history import Repository
 from toy_suite import SUITE, toy, toy_repository
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("test_asv_plugin")]
+
 
 @dataclass(frozen=True)
 class History:
@@ -68,6 +70,8 @@ def test_every_result_has_a_sidecar_that_says_what_it_ran_on(history: History) -
         assert head["python"] == platform.python_version()
         assert head["torch"] is None
         assert head["threads"] == len(os.sched_getaffinity(0))
+        assert head["load_average"] >= 0.0
+        assert head["compiler"] is None or head["compiler"].startswith("/")
         assert cases == []
 
 
@@ -104,8 +108,8 @@ def test_profile_publish_and_check_work(history: History) -> None:
     published = history.repository.asv("publish")
     checked = history.repository.asv("check")
 
+    assert [done.returncode for done in (profiled, published, checked)] == [0, 0, 0]
     assert "work" in profiled.stdout, profiled.stderr
-    assert published.returncode == 0
     assert (history.repository.root / ".asv" / "html" / "index.html").is_file()
     assert "No problems found" in checked.stdout
 
@@ -130,12 +134,30 @@ def test_a_profile_is_an_environment_of_its_own_and_quick_is_the_default(small_p
     quick = repository.asv("run", "HEAD", "-b", "Extra")
     full = repository.asv("run", "HEAD", "-b", "Extra", PCBENCH_PROFILE="full")
 
-    assert "PCBENCH_PROFILE=full in the calling shell measures it" in quick.stdout
-    assert "PCBENCH_PROFILE=quick in the calling shell measures it" in full.stdout
+    assert (quick.returncode, full.returncode) == (0, 0)
+    assert "profile quick; PCBENCH_PROFILE=full selects the full one" in quick.stdout
+    assert "profile full; PCBENCH_PROFILE=quick selects the quick one" in full.stdout
     names = sorted(
         path.stem for path in (repository.root / "results" / git_history.MACHINE).glob(f"{commit[:8]}*.json")
     )
     assert [name.rpartition("PCBENCH_PROFILE")[2] for name in names] == ["full", "quick"]
+
+
+def test_environments_that_share_a_folder_are_measured_one_after_another_each_with_its_own_flags(
+    small_python: Path, tmp_path: Path
+) -> None:
+    repository = toy_repository(tmp_path, small_python, matrix={"env_nobuild": {"TORCHINDUCTOR_FREEZING": ["1", "0"]}})
+    suite = "import os\n\n\ndef track_freezing():\n    return int(os.environ['TORCHINDUCTOR_FREEZING'])\n"
+    commit = repository.commit({"toy/__init__.py": toy(1.0), "benchmarks/bench_toy.py": suite})
+
+    done = repository.asv("run", "HEAD")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    for value in ("1", "0"):
+        found = repository.results(commit, f"FREEZING{value}")
+        (head,) = repository.sidecar(commit, f"FREEZING{value}")
+        assert found == {"bench_toy.track_freezing": [int(value)]}
+        assert head["flags"]["TORCHINDUCTOR_FREEZING"] == value
 
 
 def test_a_dry_run_leaves_no_sidecar(small_python: Path, tmp_path: Path) -> None:
@@ -188,7 +210,6 @@ def test_asv_describes_an_unknown_machine_by_itself(small_python: Path, tmp_path
     assert {"machine", "os", "arch", "cpu", "num_cpu", "ram", "gpu"} <= set(stored)
 
 
-@pytest.mark.slow
 def test_asv_s_own_cost_per_commit_is_at_most_half_a_second(small_python: Path, tmp_path: Path) -> None:
     conf = {"shared_pythons": {"small": str(small_python)}, "measured_packages": {"toy": "toy"}}
 

@@ -140,6 +140,7 @@ def test_a_sidecar_about_another_commit_is_named_and_not_used(newest: Path, fold
         ("[]", "it is a list, not an object"),
         ('{"version": 1}', "has result version 1; this pcbench reads version 2"),
         ('{"version": 2}', "commit_hash is null, not a text"),
+        ('{"version": ' + "1" * 5000 + "}", "is not JSON"),
     ],
 )
 def test_a_broken_file_is_named_and_the_rest_is_read(newest: Path, folder: Path, text: str, words: str) -> None:
@@ -165,6 +166,7 @@ def test_a_file_that_is_not_text_is_named_and_the_rest_is_read(newest: Path, fol
         (lambda content: content["results"].update({LOAD: 5}), "its row is a whole number, not a list"),
         (lambda content: content["results"][LOAD].extend([None] * 9), "columns, the file names 13"),
         (lambda content: content["results"][LOAD].__setitem__(1, [3, 4, 5]), "params is a whole number, not a list"),
+        (lambda content: content["results"][LOAD][0].__setitem__(0, 10**400), "a value that starts with 1000"),
     ],
 )
 def test_a_benchmark_that_is_broken_is_named_and_the_rest_of_its_file_is_read(
@@ -177,6 +179,12 @@ def test_a_benchmark_that_is_broken_is_named_and_the_rest_of_its_file_is_read(
     assert [problem.path for problem in found.problems] == [newest]
     assert found.problems[0].what.startswith(f"{LOAD}: ")
     assert words in found.problems[0].what
+
+
+def test_a_file_without_a_column_of_results_is_named(newest: Path, folder: Path) -> None:
+    change(newest, lambda content: content["result_columns"].__setitem__(0, "outcome"))
+
+    assert "result_columns has no column result" in read_results(folder).problems[0].what
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import re
 import signal
@@ -13,6 +15,9 @@ from pathlib import Path
 import git_history
 import pytest
 from git_history import Repository
+from toy_suite import FAILING
+
+from pcbench.commands import bench as bench_command
 
 SUITE = """
 import time
@@ -49,6 +54,9 @@ class Load:
 """
 
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("test_bench_command")]
+
+
 def bench(repository: Repository, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "pcbench", "bench", *words],
@@ -58,11 +66,6 @@ def bench(repository: Repository, *words: str) -> subprocess.CompletedProcess[st
         text=True,
         check=False,
     )
-
-
-@pytest.fixture(scope="module")
-def small_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return git_history.small_python(tmp_path_factory.mktemp("small"))
 
 
 @pytest.fixture
@@ -86,13 +89,15 @@ def test_bench_measures_head_with_progress_and_ends_with_what_it_found_and_the_r
     done = bench(repository)
 
     assert done.returncode == 0, done.stderr
-    assert "uncommitted changes (1 files)" in done.stdout
+    assert "uncommitted changes (1 file)" in done.stdout
     assert f"measuring HEAD ({commit[:8]})" in done.stdout
-    last_case = f"{commit[:8]} bench_toy.Load.track_first_output(mlp, aoti, warm)"
+    last_case = f"{commit[:8]} bench_toy.Load.track_first_output('mlp', 'aoti', 'warm')"
     assert re.search(rf"\[4/4\] +\d+ s  {re.escape(last_case)}", done.stderr)
     rows = [line.split() for line in done.stdout.splitlines()]
     assert ["mlp", "eager", "cold", "2", "s", "(n=3)"] in rows
-    assert ["mlp", "aoti", "cold", "1", "s", "(n=3)", "0.50", "x", "eager"] in rows
+    assert ["mlp", "aoti", "cold", "1", "s", "(n=3)"] in rows
+    assert "not taken in turn" in done.stdout
+    assert "x eager" not in done.stdout
     last = done.stdout.splitlines()[-1]
     assert last.startswith("report: ")
     assert Path(last.removeprefix("report: ")).is_file()
@@ -109,10 +114,66 @@ def test_a_profile_and_a_range_are_passed_to_asv(repository: Repository) -> None
     assert stored.name.startswith(new[:8])
 
 
+def test_a_case_that_fails_is_listed_as_asv_names_it_and_one_that_does_not_apply_is_not(
+    repository: Repository,
+) -> None:
+    repository.write({"benchmarks/bench_toy.py": FAILING})
+    commit = repository.commit({"toy/__init__.py": ""})
+
+    done = bench(repository)
+
+    assert done.returncode == 2
+    assert "\n1 case failed:\n" in done.stdout
+    name = "bench_toy.Sizes.track_bytes('mlp', 7)"
+    assert f"  {commit[:8]} {name}  CRASHED: at load: killed by SIGSEGV" in done.stdout
+    assert "track_bytes('mlp', 8)" not in done.stdout
+    (again,) = re.findall(r'asv run \S+ -b "(.*)"', done.stdout)
+    assert re.search(again, name)
+    assert "report: " in done.stdout
+
+
+def test_a_busy_machine_is_said(monkeypatch: pytest.MonkeyPatch, repository: Repository) -> None:
+    head = repository.commit({"toy/__init__.py": ""})
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    said = []
+    for load in (1.4, 3.8):
+        monkeypatch.setattr(os, "getloadavg", lambda load=load: (load, 0.0, 0.0))
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            bench_command._say_what_is_measured(repository.root, "results", "HEAD", head)
+        said.append(out.getvalue())
+
+    assert "note:" not in said[0]
+    assert "note: load average 3.8 on 2 CPUs: other work is running, and times will show it" in said[1]
+
+
+def test_ctrl_c_before_anything_was_measured_leaves_no_result(repository: Repository) -> None:
+    mark = f"first{os.getpid()}"
+    first = ENDLESS.replace("MARK", mark).replace('["eager", "aoti"]', '["aoti"]')
+    repository.write({"benchmarks/bench_toy.py": first})
+    repository.commit({"toy/__init__.py": ""})
+
+    returncode, _, said = interrupted(repository, mark)
+
+    assert returncode == 2
+    assert "nothing was kept" in said
+    assert [path.name for path in (repository.root / "results" / "lab").iterdir()] == ["machine.json"]
+
+
 def test_ctrl_c_ends_the_children_and_says_what_is_kept(repository: Repository) -> None:
     mark = f"mark{os.getpid()}"
     repository.write({"benchmarks/bench_toy.py": ENDLESS.replace("MARK", mark)})
     repository.commit({"toy/__init__.py": ""})
+
+    returncode, said, _ = interrupted(repository, mark)
+
+    assert returncode == 2
+    assert "failed" not in said
+    assert "interrupted at case 2 of 2; kept: 1 measurement in results/lab/" in said
+    assert not alive(mark)
+
+
+def interrupted(repository: Repository, mark: str) -> tuple[int, str, str]:
+    """Run bench until the marked process is alive, then press Ctrl-C: the return code, stdout and stderr."""
     running = subprocess.Popen(
         [sys.executable, "-m", "pcbench", "bench"],
         cwd=repository.root,
@@ -121,16 +182,13 @@ def test_ctrl_c_ends_the_children_and_says_what_is_kept(repository: Repository) 
         stderr=subprocess.PIPE,
         text=True,
     )
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while not alive(mark):
         assert time.monotonic() < deadline
         time.sleep(0.05)
     running.send_signal(signal.SIGINT)
-    said, _ = running.communicate(timeout=30)
-
-    assert running.returncode == 2
-    assert "interrupted at case 2 of 2; kept: 1 measurements in results/lab/" in said
-    assert not alive(mark)
+    out, err = running.communicate(timeout=60)
+    return running.returncode, out, err
 
 
 def alive(mark: str) -> bool:

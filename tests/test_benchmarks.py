@@ -13,12 +13,35 @@ from typing import Any
 
 import git_history
 import pytest
+from asv.config import Config  # type: ignore[import-untyped]
 from asv_runner.discovery import disc_benchmarks
 from git_history import Repository
 
 from pcbench.analysis.asv_results import read_results
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("test_benchmarks")]
+
 ROOT = Path(__file__).parent.parent
+
+LAYOUT = """
+import importlib.util
+import os
+import pathlib
+
+import pcbench_kernels
+
+
+class Layout:
+    version = "1"
+
+    def track_commit_s_kernels(self):
+        kernels = pathlib.Path(os.environ["PCBENCH_TREE"], "kernels").resolve()
+        found = pathlib.Path(pcbench_kernels.__file__).resolve()
+        return pcbench_kernels.SIZE if found.parent == kernels else -1
+
+    def track_top_level_kernels(self):
+        return int(importlib.util.find_spec("kernels") is not None)
+"""
 
 INSTEAD_OF_PROCESSES = '''
 
@@ -41,7 +64,7 @@ def load(setting, strategy, captured, temperature, *, hot=False, calls=False):
     seconds = float(len(setting.target))
     samples = [LoadSample(temperature, Phases(first_call_s=seconds), 0.0, 1000 + count.stat().st_size // 4, 0)]
     if hot:
-        samples.append(LoadSample("hot", Phases(first_call_s=seconds / 10), 0.0, 1000, 0))
+        samples.append(LoadSample("hot", Phases(first_call_s=seconds / 10), 0.0, None, 0))
     return Outcome(Status.OK, samples=tuple(samples))
 '''
 
@@ -78,7 +101,9 @@ def test_every_public_method_of_a_benchmark_class_is_one_that_asv_runs(suite: Se
 
 def test_every_benchmark_has_a_version_set_by_hand_a_unit_and_a_generous_timeout(suite: Sequence[Any]) -> None:
     for benchmark in suite:
-        assert benchmark.version == "1", benchmark.name
+        stated = vars(type(benchmark.func.__self__)).get("version")
+        assert isinstance(stated, str), benchmark.name
+        assert benchmark.version == stated, benchmark.name
         assert benchmark.unit in ("seconds", "bytes"), benchmark.name
         assert benchmark.timeout >= 3600, benchmark.name
 
@@ -132,7 +157,6 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> History:
     return History(repository, without, before, after)
 
 
-@pytest.mark.slow
 def test_a_model_that_sorts_first_does_not_mislabel_what_is_stored(history: History) -> None:
     for commit in (history.before, history.after):
         values = history.values(commit)
@@ -144,7 +168,6 @@ def test_a_model_that_sorts_first_does_not_mislabel_what_is_stored(history: Hist
     assert not any("aaa_model" in case for case in history.values(history.before))
 
 
-@pytest.mark.slow
 def test_a_model_or_package_that_the_commit_lacks_is_na_with_its_reason(history: History) -> None:
     told = {line["case"]: line for line in history.repository.sidecar(history.before)[1:]}
     lacking = history.repository.results(history.without)
@@ -157,7 +180,6 @@ def test_a_model_or_package_that_the_commit_lacks_is_na_with_its_reason(history:
     assert all(math.isnan(value) for values in lacking.values() for value in values)
 
 
-@pytest.mark.slow
 def test_what_cannot_run_here_is_na_and_what_crashed_is_failed(history: History) -> None:
     told = {line["case"]: line for line in history.repository.sidecar(history.after)[1:]}
     stored = history.repository.results(history.after)["bench_capture.Capture.track_seconds"]
@@ -170,7 +192,6 @@ def test_what_cannot_run_here_is_na_and_what_crashed_is_failed(history: History)
     assert absences["bench_load.Load.track_peak_rss(tied_lm, eager, cold)"].status == "CRASHED"
 
 
-@pytest.mark.slow
 def test_peak_memory_is_of_the_samples_that_were_timed_and_nothing_is_loaded_for_it(history: History) -> None:
     repository = history.repository
     repository.asv("run", f"{history.after}^!", "-b", r"Load.*mlp", PCBENCH_PROFILE="full")
@@ -178,4 +199,24 @@ def test_peak_memory_is_of_the_samples_that_were_timed_and_nothing_is_loaded_for
     values = history.values(history.after)
 
     assert count.read_text().count("load") == 2 * (5 + 7)
+    assert not any("track_peak_rss" in case and "hot" in case for case in values)
     assert values["bench_load.Load.track_peak_rss(mlp, eager, cold)"] == 1003.0
+
+
+def test_the_kernels_that_are_measured_are_the_commit_s_and_only_under_their_own_name(
+    small_python: Path, tmp_path: Path
+) -> None:
+    packages = Config.load(str(ROOT / "asv.conf.json")).measured_packages
+    repository = git_history.new(
+        tmp_path, {"shared_pythons": {"small": str(small_python)}, "measured_packages": packages}
+    )
+    repository.write({"benchmarks/__init__.py": "", "benchmarks/bench_layout.py": LAYOUT, "pcbench/__init__.py": ""})
+    commit = repository.commit({"kernels/__init__.py": "SIZE = 5\n"})
+    repository.write({"kernels/__init__.py": "SIZE = 99\n"})
+
+    done = repository.asv("run", "HEAD")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = repository.results(commit)
+    assert found["bench_layout.Layout.track_commit_s_kernels"] == [5]
+    assert found["bench_layout.Layout.track_top_level_kernels"] == [0]

@@ -84,7 +84,7 @@ def test_a_function_target_is_found_in_the_given_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("target", "words"),
     [
-        ("pcbench_test_nowhere:make", "ModuleNotFoundError"),
+        ("pcbench_test_nowhere:make", "there is no module pcbench_test_nowhere"),
         ("json:nothing", "has no function 'nothing'"),
         ("json:", "not of the form"),
     ],

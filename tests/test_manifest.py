@@ -38,7 +38,6 @@ def test_a_manifest_is_read_back_as_it_was_written(folder: Path) -> None:
         (replace(HERE, torch_git="def"), "torch's commit abc, this is def"),
         (replace(HERE, triton=None), "triton 3.9.0, this is None"),
         (replace(HERE, python="3.12.1"), "Python 3.11.7, this is 3.12.1"),
-        (replace(HERE, device="cuda"), "device cpu, this is cuda"),
         (replace(HERE, threads=4), r"2 CPU threads, this process has 4 .*torch.set_num_threads\(2\)"),
         (replace(HERE, isa="NO AVX"), "compiled for AVX2, this machine has NO AVX"),
         (replace(HERE, isa="SVE256"), "compiled for AVX2"),
@@ -47,6 +46,18 @@ def test_a_manifest_is_read_back_as_it_was_written(folder: Path) -> None:
 def test_an_artifact_for_something_else_is_refused_with_what_differs(folder: Path, here: Platform, words: str) -> None:
     with pytest.raises(ArtifactError, match=words):
         check(folder, here)
+
+
+def test_an_artifact_for_a_gpu_is_refused_where_there_is_none(folder: Path) -> None:
+    path = folder / manifest.FILE
+    path.write_text(path.read_text().replace('"device": "cpu"', '"device": "cuda"'))
+
+    with pytest.raises(ArtifactError, match="was saved for cuda, this process has none"):
+        check(folder)
+
+
+def test_a_process_with_a_gpu_takes_an_artifact_for_the_cpu(folder: Path) -> None:
+    check(folder, replace(HERE, device="cuda"))
 
 
 def test_a_machine_with_more_instructions_takes_the_artifact(folder: Path) -> None:

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -70,11 +71,48 @@ def test_broken_files_are_named_and_escaped(sections: list[Section]) -> None:
 
 
 def test_cases_without_a_number_are_listed_with_their_reasons(sections: list[Section]) -> None:
-    absences = {load_case("aoti", "cold"): Absence("CRASHED", "SIGSEGV <here>"), load_case("x", "cold"): Absence("n/a")}
+    absences = {
+        load_case("aoti", "cold"): Absence("CRASHED", "SIGSEGV <here>"),
+        load_case("x", "cold"): Absence("failed"),
+    }
     text = Read(page(sections, Results((run(0, {load_case("export", "cold"): timing([1.0])}, absences),)))).text
 
-    assert "bench_load.Load.track_first_output(mlp, aoti, cold)CRASHEDSIGSEGV <here>shared on toybox" in text
+    assert "bench_load.Load.track_first_output(mlp, aoti, cold)CRASHEDSIGSEGV <here>" in text
     assert "no reason recorded" in text
+
+
+def test_cases_that_the_run_did_not_start_are_counted_not_listed(sections: list[Section]) -> None:
+    absences = {load_case("aoti", t): Absence("n/a") for t in ("cold", "warm")}
+    text = Read(page(sections, Results((run(0, {load_case("export", "cold"): timing([1.0])}, absences),)))).text
+
+    assert "2 cases were not measured in this run." in text
+    assert "track_first_output(mlp, aoti" not in text
+    assert "Every case has one" not in text
+
+
+def test_the_environment_is_a_column_only_where_there_are_several(sections: list[Section]) -> None:
+    found = {load_case("aoti", "cold"): Absence("CRASHED", "why")}
+    one, other = run(0, {}, found), run(1, {}, found, environment="other")
+
+    assert page(sections, Results((one,))).count("<th>environment</th>") == 1
+    assert page(sections, Results((one, other))).count("<th>environment</th>") == 2
+
+
+def test_flags_and_driver_of_a_run_are_shown_where_it_had_any(sections: list[Section]) -> None:
+    (plain,) = history(1)
+    assert plain.context is not None
+    flagged = replace(plain, context=replace(plain.context, driver="999.1", flags={"TORCH_A": "1"}))
+
+    assert "TORCH_A=1" not in page(sections, Results((plain,)))
+    text = Read(page(sections, Results((flagged,)))).text
+    assert "committednewest ran ondriverflags" in text
+    assert "999.1TORCH_A=1" in text
+
+
+def test_what_is_wider_than_a_phone_says_that_it_scrolls(sections: list[Section]) -> None:
+    html = page(sections, Results(tuple(history(1))))
+
+    assert html.count("Swipe sideways") >= 2
 
 
 def test_only_the_newest_commit_of_an_environment_is_asked_for_what_is_missing(sections: list[Section]) -> None:

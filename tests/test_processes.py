@@ -83,18 +83,19 @@ def test_a_grandchild_that_holds_the_pipe_does_not_hold_up_the_parent(tmp_path: 
 
 
 def test_a_scratch_folder_of_a_killed_process_is_removed_by_the_next(tmp_path: Path) -> None:
-    dead = subprocess.Popen(["true"])
-    dead.wait()
-    left = tmp_path / f"pcbench-{dead.pid}-left"
-    mine = tmp_path / f"pcbench-{os.getpid()}-mine"
-    left.mkdir()
-    mine.mkdir()
+    code = (
+        f"from pcbench import processes; import os, pathlib\nwith processes.scratch(pathlib.Path({str(tmp_path)!r})):"
+    )
+    subprocess.run([sys.executable, "-c", f"{code} os._exit(0)"], check=True)
+    (left,) = tmp_path.iterdir()
+    strangers = tmp_path / "pcbench-scratch-of-somebody"
+    strangers.mkdir()
 
-    with processes.scratch(tmp_path) as folder:
+    with processes.scratch(tmp_path) as folder, processes.scratch(tmp_path) as another:
         assert folder.is_dir()
+        assert another.is_dir()
         assert not left.exists()
-        assert mine.exists()
-    assert not folder.exists()
+    assert list(tmp_path.iterdir()) == [strangers]
 
 
 def test_scratch_is_removed_when_its_body_raises(tmp_path: Path) -> None:

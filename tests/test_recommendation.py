@@ -31,15 +31,48 @@ def test_the_recommended_way_has_the_least_total_time(calls: int) -> None:
     assert recommend(ladder(), calls_per_start=calls).strategy == min(totals, key=lambda name: totals[name])
 
 
-def test_the_sentence_says_the_reason_and_what_it_assumes() -> None:
-    said = str(recommend(ladder(), calls_per_start=100_000))
+def test_the_sentence_says_the_totals_and_what_was_weighed_once_each() -> None:
+    assert str(recommend(ladder(), calls_per_start=100_000)) == (
+        "Recommended: aoti. With 100,000 calls per cold start (a fresh process with empty compiler caches) it needs "
+        "17.9 s; eager, the next best, 33.0 s. "
+        "Weighed: time alone, not memory, size, or whether the model's code must be present."
+    )
 
-    assert said.startswith("Recommended: aoti; over 100,000 calls per cold start it takes 17.9 s in all, eager 33.0 s")
-    assert "It assumes 100,000 calls per cold start (a fresh process with empty compiler caches)" in said
+
+def test_the_totals_are_in_the_json() -> None:
+    written = recommend(ladder(), calls_per_start=10).to_json()
+
+    assert written["totals_s"] == pytest.approx({"eager": 2.003095, "aoti": 2.4015475, "export": 4.103095})
+    assert written["warning"] is None
+
+
+def test_a_gain_within_the_spread_of_the_calls_is_none_as_in_the_table() -> None:
+    noisy = [call * (0.5 if i % 2 else 1.49) for i, call in enumerate(CALLS)]
+    found = recommend(comparison(EAGER, row("aoti", [2.4, 2.5], call_s=noisy, eager_call_s=CALLS)))
+
+    assert found.totals_s["aoti"] == pytest.approx(2.45 + 1000 * 309.5e-6)
+
+
+def test_eager_calls_that_vary_within_a_process_are_warned_of() -> None:
+    quiet, noisy = recommend(ladder()), [50e-6] + [600e-6] * 19
+    found = recommend(comparison(EAGER, row("aoti", [2.4, 2.5], call_s=CALLS, eager_call_s=noisy)))
+
+    assert quiet.warning is None
+    assert found.warning == (
+        "eager's calls vary 12-fold within a process: other work shares the CPUs; try --threads 1 or a quiet machine."
+    )
+    assert str(found).endswith(found.warning)
+
+
+def test_processes_that_differ_from_each_other_are_not_warned_of() -> None:
+    eagers = [50e-6] * 10 + [600e-6] * 10
+    aoti = replace(row("aoti", [2.4, 2.5], call_s=CALLS, eager_call_s=eagers), pairs_by_process=(10, 10))
+
+    assert recommend(comparison(EAGER, aoti)).warning is None
 
 
 def test_eager_is_recommended_with_the_number_of_calls_that_would_change_it() -> None:
-    assert "aoti costs less from 2,585 calls" in recommend(ladder(), calls_per_start=10).reason
+    assert "aoti needs less from 2,585 calls" in recommend(ladder(), calls_per_start=10).reason
 
 
 def test_a_difference_within_the_spread_is_called_a_toss_up() -> None:
@@ -62,7 +95,11 @@ def test_one_sample_never_decides_and_that_is_said() -> None:
     found = recommend(comparison(row("eager", [2.0]), paired("aoti", [1.0], 0.5)))
 
     assert found.n == 1
-    assert "n=1 sample, which decides nothing" in found.reason
+    assert found.strategy == "aoti"
+    assert str(found).startswith(
+        "No recommendation from n=1 (one sample decides nothing); so far aoti leads: with 1,000 calls per cold start "
+        "(a fresh process with empty compiler caches) it needs 1.15 s; eager, the next best, 2.31 s."
+    )
 
 
 def test_a_warmer_temperature_with_samples_goes_before_a_cold_one_with_one_sample() -> None:
@@ -102,7 +139,10 @@ def test_without_eager_the_strategies_are_still_weighed_and_that_is_said() -> No
     ("rows", "reason"),
     [
         ((EAGER,), "no strategy was measured"),
-        ((EAGER, crashed("aoti")), "no strategy loaded and gave eager's answer"),
+        (
+            (crashed("eager"), crashed("aoti")),
+            "no strategy loaded and gave eager's answer (aoti CRASHED), eager neither",
+        ),
         ((EAGER, row("aoti", [2.0, 2.1])), "the later calls of no strategy were timed"),
     ],
 )
@@ -110,3 +150,10 @@ def test_nothing_is_recommended_where_nothing_can_be_weighed(rows: tuple[Row, ..
     found = recommend(comparison(*rows))
 
     assert (found.strategy, found.reason) == (None, reason)
+    assert str(found) == f"No recommendation: {reason}."
+
+
+def test_eager_is_recommended_where_nothing_else_worked() -> None:
+    assert str(recommend(comparison(EAGER, crashed("aoti")))) == (
+        "Recommended: eager, since nothing else worked: no strategy loaded and gave eager's answer (aoti CRASHED)."
+    )

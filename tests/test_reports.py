@@ -116,19 +116,11 @@ def test_the_load_ladder_says_why_a_strategy_has_no_mark() -> None:
     assert "CRASHED: ended by SIGSEGV" in texts(example("a load ladder"))
 
 
-def test_the_title_of_the_load_ladder_says_who_starts_first_beside_eager() -> None:
-    figure = example("a load ladder")
-
-    assert " ".join(figure.get_suptitle().split()) == (
-        "mlp, cold: aoti starts first of the saved, 2.60 s to the first output; eager 2 s (n=1)"
-    )
-
-
 @pytest.mark.parametrize(("temperature", "unit", "unit_s"), [("warm", "s", 1.0), ("hot", "ms", 1e-3)])
 def test_the_lines_of_a_trend_are_the_medians_by_commit(temperature: str, unit: str, unit_s: float) -> None:
     runs = history(30, step_at=20)
     figure = drawn(trend.REPORT.draw(runs))
-    heading = f"Load.track_first_output(mlp, {temperature})"
+    heading = f"time to the first output, mlp, {temperature} load"
     panel = next(axes for axes in figure.axes if axes.get_title("left") == heading)
     line = next(line for line in panel.lines if line.get_label() == "export")
     expected = [one.measurements[load_case("export", temperature)].value / unit_s for one in runs]
@@ -137,22 +129,13 @@ def test_the_lines_of_a_trend_are_the_medians_by_commit(temperature: str, unit: 
     assert panel.get_ylabel() == unit
 
 
-def test_the_title_of_a_trend_names_the_case_that_moved_most_at_the_newest_commit() -> None:
-    figure = drawn(trend.REPORT.draw(history(5, step_at=4)))
-    said = " ".join(figure.get_suptitle().split())
-
-    assert "2 of 6 cases left the spread" in said
-    assert "export" in said
-    assert said.endswith("2.00 times")
-
-
 def test_a_trend_draws_the_panels_that_moved_most_and_says_how_many_it_left_out() -> None:
     cases = [load_case("aoti", "warm", f"model{number:02}") for number in range(40)]
     before = {case: timing([1.0, 1.01, 1.02, 1.03]) for case in cases}
     after = before | {cases[39]: timing([3.0, 3.01, 3.02, 3.03])}
     figure = drawn(trend.REPORT.draw([run(0, before), run(1, after)]))
 
-    assert figure.axes[1].get_title("left") == "Load.track_first_output(model39, warm)"
+    assert figure.axes[1].get_title("left") == "time to the first output, model39, warm load"
     assert "24 of 40 panels are drawn" in " ".join(figure.get_supxlabel().split())
 
 
@@ -179,6 +162,39 @@ def test_the_tables_of_reports_have_the_numbers_of_the_figures() -> None:
     assert ladder_table.rows[0][:3] == ("mlp", "eager", "2 s (n=1)")
     assert ("mlp", "torchscript", "CRASHED", "-", "-") in [cells[:5] for cells in ladder_table.rows]
     assert export[1:6] == ("2", "4.48 s", "4.44 s to 4.52 s", "5", "2.00")
+
+
+def test_the_load_ladder_says_of_a_strategy_that_the_run_left_out_that_it_was_not_measured() -> None:
+    one = run(0, {load_case("aoti", "cold"): timing([1.0])}, {load_case("export", "cold"): Absence("n/a")})
+
+    assert "not measured in this run" in texts(drawn(load.REPORT.draw([one])))
+
+
+def shown_ticks(axis: object) -> list[str]:
+    return [label.get_text() for label in visible_labels(axis)]
+
+
+def test_an_axis_of_less_than_a_decade_has_labels_at_1_2_3_and_5() -> None:
+    found = {load_case(name, "cold"): timing([time]) for name, time in (("eager", 1.4), ("aoti", 3.1))}
+    axes = drawn(load.REPORT.draw([run(0, found)])).axes
+
+    assert shown_ticks(axes[1].xaxis) == ["1 s", "2 s", "3 s", "5 s"]
+
+
+def test_only_the_temperatures_that_were_measured_are_in_the_key_and_the_caption() -> None:
+    figure = drawn(load.REPORT.draw([run(0, {load_case("aoti", "cold"): timing([1.0])})]))
+
+    assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()] == ["cold"]
+    assert "warm:" not in figure.get_supxlabel()
+
+
+def test_every_tick_of_a_logarithmic_trend_has_the_unit_that_suits_it() -> None:
+    found = {
+        load_case(name, "cold"): Measurement(size, "bytes") for name, size in (("aoti", 1.8e6), ("export", 14_045.0))
+    }
+    axes = drawn(trend.REPORT.draw([run(0, found)])).axes[1]
+
+    assert {"30 kB", "1 MB"} <= set(shown_ticks(axes.yaxis))
 
 
 def test_counts_of_zero_are_drawn() -> None:

@@ -1,8 +1,7 @@
-import pytest
 from examples import load_case, run, timing
 
-from pcbench.analysis.records import Measurement
-from pcbench.analysis.series import all_series, by_place
+from pcbench.analysis.records import Absence
+from pcbench.analysis.series import all_series, by_place, lost
 
 CASE = load_case("aoti", "warm")
 
@@ -28,26 +27,30 @@ def test_a_commit_at_which_the_case_has_no_number_is_a_gap() -> None:
     assert len(by_place(runs)[only.place]) == 3
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "left"),
-    [
-        (timing([1.0, 1.1, 1.2, 1.3, 1.4]), timing([2.0, 2.1, 2.2, 2.3, 2.4]), True),
-        (timing([2.0, 2.1, 2.2, 2.3, 2.4]), timing([1.0, 1.1, 1.2, 1.3, 1.4]), True),
-        (timing([1.0, 1.1, 1.2, 1.3, 1.4]), timing([1.1, 1.2, 1.3, 1.4, 1.5]), False),
-        (timing([1.0]), timing([9.0]), None),
-        (Measurement(7.0, "guards"), Measurement(7.0, "guards"), False),
-        (Measurement(7.0, "guards"), Measurement(8.0, "guards"), True),
-    ],
-)
-def test_a_step_is_quartiles_apart_or_another_count_and_unknown_for_single_samples(
-    before: Measurement, after: Measurement, left: bool | None
-) -> None:
-    (only,) = all_series([run(0, {CASE: before}), run(1, {CASE: after})])
-
-    assert only.left_spread is left
-
-
 def test_the_ratio_is_newest_by_the_one_before() -> None:
     (only,) = all_series([run(0, {CASE: timing([2.0])}), run(1, {CASE: timing([3.0])})])
 
     assert only.latest_ratio == 1.5
+
+
+def test_there_is_no_ratio_where_the_newest_commit_or_the_one_before_lacks_the_case() -> None:
+    ends_early, gap = load_case("aoti", "warm"), load_case("aoti", "hot")
+    one, two = timing([1.0]), timing([2.0])
+    runs = [run(0, {ends_early: one, gap: one}), run(1, {ends_early: two}), run(2, {gap: two})]
+    found = {series.case: series for series in all_series(runs)}
+
+    assert (found[ends_early].latest_ratio, found[gap].latest_ratio) == (None, None)
+    assert (found[ends_early].newest, found[gap].newest) == (None, two)
+
+
+def test_a_case_is_lost_when_it_had_a_number_and_has_a_failure_now() -> None:
+    failed, unknown, unselected, new = (load_case("aoti", "warm", model) for model in "abcd")
+    before = run(0, {case: timing([1.0]) for case in (failed, unknown, unselected)})
+    absences = {
+        failed: Absence("failed"),
+        unknown: Absence("n/a", "torch has no such thing"),
+        unselected: Absence("n/a"),
+        new: Absence("failed"),
+    }
+
+    assert [case for _, case in lost([before, run(1, {}, absences)])] == [failed, unknown]

@@ -36,6 +36,17 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     assert found.problems == ()
 
 
+def test_a_case_that_is_measured_anew_loses_its_old_reason_and_no_other_does(tmp_path: Path) -> None:
+    path = tmp_path / "abc-env.context"
+    sidecar.begin(path, HEAD)
+    for case in ("bench.Load(mlp)", "bench.Load(mlp, cold)"):
+        sidecar.add(path, case, "CRASHED", "last week")
+
+    sidecar.forget(path, "bench.Load(mlp)")
+
+    assert set(read_sidecar(path).absences) == {"bench.Load(mlp, cold)"}
+
+
 def test_a_second_run_keeps_the_last_word_on_each_case_and_drops_an_unfinished_line(tmp_path: Path) -> None:
     path = tmp_path / "abc-env.context"
     sidecar.begin(path, HEAD)

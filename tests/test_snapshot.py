@@ -67,6 +67,26 @@ def test_everything_is_put_back_when_the_body_raises() -> None:
     assert torch.equal(model.running_mean, before)
 
 
+def test_reassigned_buffers_flags_of_gradients_and_modules_in_a_list_are_put_back() -> None:
+    model = nn.Module()
+    model.register_buffer("count", torch.zeros(1))
+    model.weight = nn.Parameter(torch.ones(1))
+    count = model.get_buffer("count")
+
+    with snapshot.preserved([model]):
+        model.count = torch.ones(1)
+        model.weight.requires_grad_(False)
+
+    assert model.get_buffer("count") is count
+    assert torch.equal(count, torch.zeros(1))
+    assert model.weight.requires_grad
+
+
+def test_sparse_and_meta_tensors_are_let_through() -> None:
+    with snapshot.preserved(torch.ones(2).to_sparse(), torch.ones(2, device="meta")):
+        pass
+
+
 def test_inference_tensors_are_put_back() -> None:
     with torch.inference_mode():
         x = torch.ones(3)

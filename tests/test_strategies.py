@@ -16,7 +16,7 @@ from pcbench import discovery, torch_api
 from pcbench.errors import ModelDiedError
 from pcbench.models import dataclass_io
 from pcbench.runner import agreement, artifact
-from pcbench.strategies import Strategy
+from pcbench.strategies import Strategy, round_trip
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default"), pytest.mark.xdist_group("contract")]
 
@@ -98,7 +98,7 @@ def test_a_runner_is_called_as_the_model_is_and_shows_whether_weights_are_baked(
     other, _, _ = made(seed=1)
     with torch.no_grad():
         artifact.open_checked(made_artifact.folder, name)
-        runner = artifact.loader(made_artifact, strategy(name), other)()
+        runner = strategy(name).load(made_artifact.folder, other)
         answer = runner(*args, **kwargs)
         expected = {"baked": model, "passed": other}[strategy(name).weights](*args, **kwargs)
 
@@ -109,7 +109,7 @@ def test_a_runner_is_called_as_the_model_is_and_shows_whether_weights_are_baked(
 def test_a_runner_does_not_keep_its_model_alive_and_says_so_when_it_needed_it(name: str, tmp_path: Path) -> None:
     made_artifact, model, args, kwargs = saved(name, tmp_path / "artifact")
     with torch.no_grad():
-        runner = artifact.loader(made_artifact, strategy(name), model)()
+        runner = strategy(name).load(made_artifact.folder, model)
         expected = model(*args, **kwargs)
         runner(*args, **kwargs)
         dead = weakref.ref(model)
@@ -132,7 +132,7 @@ def test_nested_dataclasses_come_back_as_they_left(name: str, tmp_path: Path) ->
         description = artifact.describe(name, strategy(name), model, args, kwargs)
         captured = artifact.capture(description, strategy(name), model, args, kwargs)
         opened = artifact.save(captured, tmp_path / "artifact")
-        answer = artifact.loader(opened, strategy(name), model)()(*args, **kwargs)
+        answer = strategy(name).load(opened.folder, model)(*args, **kwargs)
 
     assert isinstance(answer, dataclass_io.Output)
     assert isinstance(answer.pooled, dataclass_io.Pooled)
@@ -153,6 +153,16 @@ def test_a_probe_that_cannot_says_why(name: str, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("name", NAMES)
 def test_a_probe_that_can_gives_no_reason(name: str) -> None:
     assert strategy(name).probe() is None
+
+
+def test_a_probe_of_a_strategy_that_is_broken_raises_and_does_not_call_it_unavailable() -> None:
+    def broken(*_: object) -> None:
+        raise AttributeError("a typo")
+
+    with pytest.raises(AttributeError, match="a typo"):
+        round_trip(broken, broken, broken)
+    with pytest.raises(ArithmeticError, match="differs from eager's"):
+        round_trip(lambda m, a, k: None, lambda c, f: None, lambda f, m: torch.zeros_like)
 
 
 def test_a_folder_that_exists_is_not_written_over(tmp_path: Path) -> None:

@@ -1,5 +1,8 @@
+from dataclasses import replace
+
 from examples import comparison, crashed, ladder, row
 
+from pcbench.analysis.comparison import to_json
 from pcbench.analysis.table import table, text_lines
 
 
@@ -28,17 +31,27 @@ def test_a_line_says_start_with_spread_and_n_ratio_break_even_and_pay_back() -> 
 
     assert found["start to first output"] == "2.40 s (2.30-2.50, n=3)"
     assert found["longest phase"] == "load 960 ms"
-    assert found["call/eager"] == "0.50"
+    assert found["call"] == "155 us, 0.50 x eager (0.50-0.50)"
     assert found["break-even"] == "from 2,585 calls"
     assert found["capture"] == "9.50 s"
     assert found["artifact"] == "1.20 MB"
     assert found["weights"] == "baked"
 
 
-def test_eager_has_no_ratio_to_itself() -> None:
+def test_eager_has_the_time_of_its_calls_and_no_ratio_to_itself() -> None:
     eager = dict(zip(*table(ladder())[:2], strict=True))
 
-    assert [eager[key] for key in ("call/eager", "break-even", "weights", "artifact")] == ["-"] * 4
+    assert eager["call"] == "310 us"
+    assert [eager[key] for key in ("break-even", "weights", "artifact")] == ["-"] * 3
+
+
+def test_a_hot_load_has_no_peak_memory_of_its_own() -> None:
+    hot = row("aoti", [1.0], temperature="hot")
+    hot = replace(hot, samples=tuple(replace(sample, peak_rss_bytes=None) for sample in hot.samples))
+    found = dict(zip(*table(comparison(hot)), strict=True))
+
+    assert found["peak RSS"] == "-"
+    assert to_json(comparison(hot))["results"][0]["samples"][0]["peak_rss_bytes"] is None
 
 
 def test_a_failed_row_has_its_status_and_reason_and_no_numbers() -> None:
@@ -56,5 +69,17 @@ def test_the_lines_of_a_terminal_are_aligned_and_a_failed_row_has_its_reason() -
     assert lines[3] == "aoti      CRASHED: at load: ended by SIGSEGV"
 
 
-def test_the_lines_of_a_terminal_are_not_much_wider_than_one() -> None:
-    assert max(map(len, text_lines(ladder()))) <= 160
+def test_the_lines_of_a_terminal_stay_within_165_characters_and_leave_out_the_least_needed_columns() -> None:
+    calls = [1234e-6 + i * 1e-6 for i in range(20)]
+    long = row(
+        "precompile_inductor",
+        [12.4, 12.3, 12.5],
+        call_s=[0.9999 * c for c in calls],
+        eager_call_s=calls,
+        capture_s=[99],
+    )
+    lines = text_lines(comparison(row("eager", [2.0, 2.1, 2.2]), long))
+
+    assert max(map(len, lines)) <= 165
+    assert "weights" not in lines[0]
+    assert max(map(len, text_lines(ladder()))) <= 165

@@ -9,14 +9,16 @@ from pcbench import timing
 
 def test_only_what_runs_in_a_phase_counts() -> None:
     clock = timing.PhaseClock()
+    start = time.monotonic()
     with clock.phase("a"):
         time.sleep(0.05)
     time.sleep(0.2)
     with clock.phase("b"):
         pass
+    elapsed = time.monotonic() - start
 
-    assert 0.05 <= clock.wall_s["a"] < 0.15
-    assert clock.wall_s["b"] < 0.05
+    assert clock.wall_s["a"] >= 0.05
+    assert clock.wall_s["a"] + clock.wall_s["b"] <= elapsed - 0.2
 
 
 def test_cpu_seconds_of_children_are_counted_and_sleep_is_not() -> None:
@@ -25,10 +27,10 @@ def test_cpu_seconds_of_children_are_counted_and_sleep_is_not() -> None:
         time.sleep(0.3)
     slept = clock.cpu_s
     with clock.phase("child"):
-        subprocess.run([sys.executable, "-c", "sum(range(8_000_000))"], check=True)
+        subprocess.run([sys.executable, "-c", "sum(range(20_000_000))"], check=True)
 
-    assert slept < 0.1
-    assert clock.cpu_s - slept > 0.05
+    assert clock.wall_s["sleep"] >= 0.3
+    assert clock.cpu_s - slept > slept
 
 
 @pytest.mark.parametrize(
@@ -51,6 +53,14 @@ def test_compilers_are_counted_in_a_phase_and_told_from_other_programs(
         sys.audit("subprocess.Popen", None, command, None, None)
 
     assert (clock.compilers, clock.builds) == (compilers, builds)
+
+
+def test_what_a_models_own_construction_compiles_is_no_sign_of_compiling_again() -> None:
+    clock = timing.PhaseClock()
+    with clock.phase("model_s"):
+        sys.audit("subprocess.Popen", None, ["gcc", "-shared", "a.c", "-o", "a.so"], None, None)
+
+    assert (clock.compilers, clock.builds) == (1, 0)
 
 
 def test_peak_memory_is_this_processes_own() -> None:

@@ -64,6 +64,30 @@ class Call:
     time_call.rounds = 1
 """
 
+# A case that is measured, one that fails with a reason, and one that does not apply.
+FAILING = """
+import json
+import os
+
+
+class Sizes:
+    version = "1"
+    params = (["mlp"], [6, 7, 8])
+    param_names = ["model", "width"]
+
+    def track_bytes(self, model, width):
+        if width == 8:
+            return float("nan")
+        if width == 7:
+            line = {"case": "bench_toy.Sizes.track_bytes(mlp, 7)", "status": "CRASHED"}
+            with open(os.environ["PCBENCH_CONTEXT"], "a") as file:
+                file.write(json.dumps(line | {"reason": "at load: killed by SIGSEGV"}) + "\\n")
+            raise SystemExit(1)
+        return 1.0
+
+    track_bytes.unit = "bytes"
+"""
+
 
 def toy(cost: float) -> str:
     return f"COST = {cost}\n\n\ndef work():\n    return sum(range(10))\n"

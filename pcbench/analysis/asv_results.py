@@ -160,6 +160,8 @@ def _cases(name: str, benchmark: Benchmark, cells: Mapping[str, object]) -> list
         Case(name, tuple(zip(benchmark.param_names, combination, strict=True)))
         for combination in itertools.product(*params)
     ]
+    if "result" not in cells:
+        raise ResultsError("result_columns has no column result")
     if cells["result"] is None:
         return [(case, Absence("failed")) for case in cases]
     per_case: dict[str, list[object]] = {}
@@ -179,28 +181,35 @@ def _outcome(
         return Absence("failed")
     if not isinstance(value, int | float):
         return Absence("failed", f"its value is no number: {value!r}"[:200])
-    if math.isnan(value):
+    if math.isnan(number := _number(value)):
         return Absence("n/a")
-    if math.isinf(value):
+    if math.isinf(number):
         return Absence("failed", "its value is infinite")
     recorded = optional(samples, list, "samples")
     n = optional(repeat, int, "stats_repeat")
     return Measurement(
-        float(value),
+        number,
         benchmark.unit,
         None if recorded is None else tuple(_number(sample) for sample in recorded),
         # asv writes both quartiles of a single sample; they are no spread.
-        _number(low) if low is not None and n != 1 else None,
-        _number(high) if high is not None and n != 1 else None,
+        _quartile(low) if n != 1 else None,
+        _quartile(high) if n != 1 else None,
         n,
         benchmark.worse,
     )
 
 
 def _number(value: object) -> float:
-    if isinstance(value, int | float):
-        return float(value)
-    raise ResultsError(f"{value!r} is no number")
+    try:
+        return float(expect(value, int, "it") if isinstance(value, int) else expect(value, float, "it"))
+    except (ResultsError, OverflowError) as error:
+        raise ResultsError(f"a value that starts with {value!r:.40} is no number") from error
+
+
+def _quartile(value: object) -> float | None:
+    """A quartile, or None where asv has none that is finite."""
+    number = math.nan if value is None else _number(value)
+    return number if math.isfinite(number) else None
 
 
 def _reason(case: Case, absence: Absence, sidecar: Sidecar | None) -> Absence:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import itertools
 import math
 import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pcbench.analysis.comparison import Row
-from pcbench.analysis.quantities import digits
+from pcbench.analysis.quantities import counted
 from pcbench.analysis.spread import median_interval
 
 
@@ -21,7 +22,7 @@ class Gain:
     """Seconds that a later call takes less than eager's: the median, and the interval it lies in.
 
     Attributes:
-        ratio: Median of strategy / eager: below 1 is faster than eager.
+        ratio: Median of strategy / eager: below 1 is faster than eager; ``ratio_low`` and ``ratio_high`` as above.
         n: Processes that timed calls, or pairs where it was one process.
     """
 
@@ -29,6 +30,8 @@ class Gain:
     low_s: float
     high_s: float
     ratio: float
+    ratio_low: float
+    ratio_high: float
     n: int
 
     @property
@@ -42,18 +45,29 @@ def gain(row: Row) -> Gain | None:
     pairs = list(zip(row.eager_call_s, row.call_s, strict=False))
     if not pairs:
         return None
-    differences = _by_process([eager - call for eager, call in pairs], row.pairs_by_process)
-    low, high = median_interval(differences)
-    ratios = _by_process([call / eager for eager, call in pairs], row.pairs_by_process)
-    return Gain(statistics.median(differences), low, high, statistics.median(ratios), len(differences))
+    differences = _independent([eager - call for eager, call in pairs], row.pairs_by_process)
+    ratios = _independent([call / eager for eager, call in pairs], row.pairs_by_process)
+    return Gain(
+        statistics.median(differences),
+        *median_interval(differences),
+        statistics.median(ratios),
+        *median_interval(ratios),
+        len(differences),
+    )
 
 
-def _by_process(values: list[float], counts: tuple[int, ...]) -> list[float]:
+def _independent(values: list[float], counts: tuple[int, ...]) -> list[float]:
     """The median of each process's values, where there are several processes; else the values."""
+    processes = by_process(values, counts)
+    return [statistics.median(own) for own in processes] if len(processes) > 1 else values
+
+
+def by_process(values: Sequence[float], counts: tuple[int, ...]) -> list[Sequence[float]]:
+    """Values of pairs as their processes took them; all as one where that is not known."""
     if len(counts) < 2 or sum(counts) != len(values):
-        return values
+        return [values]
     ends = list(itertools.accumulate(counts))
-    return [statistics.median(values[end - count : end]) for end, count in zip(ends, counts, strict=True)]
+    return [values[end - count : end] for end, count in zip(ends, counts, strict=True) if count]
 
 
 def start_difference(row: Row, other: Row) -> tuple[float, float]:
@@ -83,8 +97,8 @@ class BreakEven:
         if math.isinf(self.calls):
             return "never"
         if math.isfinite(self.until):
-            return f"up to {_calls(self.until)}"
-        return "at once" if self.calls == 0 else f"from {_calls(self.calls)}"
+            return f"up to {counted(math.ceil(self.until), 'call')}"
+        return "at once" if self.calls == 0 else f"from {counted(math.ceil(self.calls), 'call')}"
 
 
 def break_even(row: Row, eager: Row | None) -> BreakEven | None:
@@ -118,9 +132,3 @@ def pays_back(row: Row, eager: Row | None, calls_per_start: int) -> float | None
     penalty = statistics.median(row.start_s) - statistics.median(eager.start_s)
     per_start = calls_per_start * saved.real_s - penalty
     return spent / per_start if per_start > 0 else math.inf
-
-
-def _calls(count: float) -> str:
-    """Whole calls, rounded up: at that many the strategy is no worse."""
-    whole = math.ceil(count)
-    return f"{digits(whole)} call" + ("" if whole == 1 else "s")

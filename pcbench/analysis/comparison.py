@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from pcbench.analysis.parsing import expect, optional
-from pcbench.errors import ResultsError
-from pcbench.samples import EAGER, TEMPERATURES, LoadSample, Phases
+from pcbench.samples import EAGER, TEMPERATURES, LoadSample
 from pcbench.status import Status
 
 SCHEMA = 1
@@ -139,83 +137,3 @@ def _row_to_json(row: Row) -> dict[str, Any]:
         "eager_call_s": list(row.eager_call_s),
         "pairs_by_process": list(row.pairs_by_process),
     }
-
-
-def from_json(raw: object) -> Comparison:
-    """The comparison that :func:`to_json` wrote; a sample's status, which schema 1 lacks, is its row's.
-
-    Raises:
-        ResultsError: It is not a comparison of schema 1; the error says where.
-    """
-    top = expect(raw, dict, "the comparison")
-    if top.get("schema") != SCHEMA:
-        raise ResultsError(f"the comparison has schema {top.get('schema')!r}; this pcbench reads schema {SCHEMA}")
-    rows = []
-    for number, entry in enumerate(expect(top.get("results"), list, "results")):
-        try:
-            rows.append(_row_from_json(expect(entry, dict, "it")))
-        except ResultsError as error:
-            raise ResultsError(f"results[{number}]: {error.problem}") from error
-    return Comparison(
-        model=expect(top.get("model"), str, "model"),
-        torch=optional(top.get("torch"), str, "torch"),
-        triton=optional(top.get("triton"), str, "triton"),
-        python=expect(top.get("python"), str, "python"),
-        machine=expect(top.get("machine"), dict, "machine"),
-        threads=expect(top.get("threads"), int, "threads"),
-        rows=tuple(rows),
-    )
-
-
-def _row_from_json(entry: Mapping[str, object]) -> Row:
-    status = Status(_one_of(entry.get("status"), tuple(Status), "status"))
-    temperature = _one_of(entry.get("temperature"), TEMPERATURES, "temperature")
-    return Row(
-        strategy=expect(entry.get("strategy"), str, "strategy"),
-        temperature=temperature,
-        status=status,
-        reason=optional(entry.get("reason"), str, "reason"),
-        weights=optional(entry.get("weights"), str, "weights"),
-        capture_s=_seconds(entry, "capture_s"),
-        save_s=_seconds(entry, "save_s"),
-        artifact_bytes=optional(entry.get("artifact_bytes"), int, "artifact_bytes"),
-        samples=tuple(
-            _sample_from_json(expect(sample, dict, "a sample"), temperature, status)
-            for sample in expect(entry.get("samples"), list, "samples")
-        ),
-        call_s=_seconds(entry, "call_s"),
-        eager_call_s=_seconds(entry, "eager_call_s"),
-        pairs_by_process=tuple(
-            expect(count, int, "pairs_by_process")
-            for count in expect(entry.get("pairs_by_process", []), list, "pairs_by_process")
-        ),
-    )
-
-
-def _sample_from_json(entry: Mapping[str, object], temperature: str, status: Status) -> LoadSample:
-    phases = expect(entry.get("phases"), dict, "phases")
-    unknown = phases.keys() - Phases.__dataclass_fields__.keys()
-    if unknown:
-        raise ResultsError(f"there is no phase {min(unknown)!r}")
-    return LoadSample(
-        temperature=temperature,
-        phases=Phases(**{name: _number(value, name) for name, value in phases.items()}),
-        cpu_s=_number(entry.get("cpu_s"), "cpu_s"),
-        peak_rss_bytes=expect(entry.get("peak_rss_bytes"), int, "peak_rss_bytes"),
-        compiler_processes=expect(entry.get("compiler_processes"), int, "compiler_processes"),
-        status=status,
-    )
-
-
-def _one_of(value: object, known: tuple[str, ...], what: str) -> str:
-    if isinstance(value, str) and value in known:
-        return value
-    raise ResultsError(f"{what} is {value!r}, not one of {', '.join(known)}")
-
-
-def _seconds(entry: Mapping[str, object], key: str) -> tuple[float, ...]:
-    return tuple(_number(value, key) for value in expect(entry.get(key), list, key))
-
-
-def _number(value: object, what: str) -> float:
-    return float(value) if isinstance(value, int) else expect(value, float, what)

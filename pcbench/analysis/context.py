@@ -13,8 +13,7 @@ from pathlib import Path
 from pcbench.analysis.parsing import expect, load_json, optional, read_text
 from pcbench.analysis.records import Absence, Context
 from pcbench.errors import ResultsError
-
-SCHEMA = 1
+from pcbench.sidecar import SCHEMA
 
 
 @dataclass(frozen=True)

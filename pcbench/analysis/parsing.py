@@ -21,7 +21,7 @@ def load_json(text: str) -> object:
     """
     try:
         value: object = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # ValueError: also an integer of too many digits
         raise ResultsError(f"is not JSON: {error}" if text.strip() else "is empty") from error
     return value
 

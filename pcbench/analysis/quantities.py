@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from pcbench.analysis.spread import Spread
 
@@ -42,6 +43,16 @@ def digits(value: float) -> str:
     magnitude = math.floor(math.log10(abs(value)))
     rounded = round(value, 2 - magnitude)
     return f"{rounded:,.{max(0, 2 - math.floor(math.log10(abs(rounded))))}f}"
+
+
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """``1 case``, ``2 cases``, ``3 strategies`` with a plural of its own."""
+    return f"{digits(count)} {noun if count == 1 else plural or noun + 's'}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """``a, b and c``; at least one name."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def with_spread(spread: Spread, unit: str) -> str:

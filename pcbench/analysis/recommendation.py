@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import statistics
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 
-from pcbench.analysis.breakeven import Gain, break_even, gain, start_difference
+from pcbench.analysis.breakeven import Gain, break_even, by_process, gain, start_difference
 from pcbench.analysis.comparison import Comparison, Row, with_calls
-from pcbench.analysis.quantities import digits, seconds
+from pcbench.analysis.quantities import counted, listed, seconds
 from pcbench.samples import EAGER
 from pcbench.status import Status
 
@@ -25,16 +26,26 @@ MEANING = {
 }
 
 
+_WEIGHED = "time alone, not memory, size, or whether the model's code must be present"
+
+_NOISY = 5.0
+"""Median by minimum of eager's calls within a process from which on something else had the CPUs: quiet ones stay
+below 2."""
+
+
 @dataclass(frozen=True)
 class Recommendation:
     """Which way to save, and why.
 
     Attributes:
-        strategy: A strategy or ``eager``; None where nothing could be weighed.
-        reason, assumes: A sentence each.
+        strategy: A strategy or ``eager``; None where nothing could be weighed. With ``n`` 1 it leads, no more.
+        reason: What it needs and the others need, or why nothing could be weighed.
+        assumes: The starts and calls that the totals are of.
         temperature: The starts that were weighed; None where nothing was.
         toss_up: Strategies that differ from the recommended one by no more than the spread.
         n: The fewest samples behind any row that was weighed.
+        totals_s: Seconds of one start and its calls, by strategy, the least first.
+        warning: Why the calls may not be worth much; None where nothing was noticed.
     """
 
     strategy: str | None
@@ -44,11 +55,22 @@ class Recommendation:
     calls_per_start: int
     toss_up: tuple[str, ...] = ()
     n: int = 0
+    totals_s: Mapping[str, float] = field(default_factory=dict)
+    warning: str | None = None
 
     def __str__(self) -> str:
         if self.strategy is None:
-            return f"Recommended: nothing; {self.reason}."
-        return f"Recommended: {self.strategy}; {self.reason}. It assumes {self.assumes}."
+            said = f"No recommendation: {self.reason}."
+        elif not self.totals_s:
+            said = f"Recommended: {self.strategy}, since nothing else worked: {self.reason}."
+        elif self.n < _ENOUGH:
+            said = (
+                f"No recommendation from n=1 (one sample decides nothing); so far {self.strategy} leads: "
+                f"with {self.assumes} it {self.reason}. Weighed: {_WEIGHED}."
+            )
+        else:
+            said = f"Recommended: {self.strategy}. With {self.assumes} it {self.reason}. Weighed: {_WEIGHED}."
+        return said if self.warning is None else f"{said} {self.warning}"
 
     def to_json(self) -> dict[str, object]:
         """For the ``recommendation`` of a comparison's JSON."""
@@ -62,27 +84,22 @@ class _Candidate:
     total_s: float
 
 
-def recommend(
-    comparison: Comparison, *, calls_per_start: int = CALLS_PER_START, temperature: str | None = None
-) -> Recommendation:
+def recommend(comparison: Comparison, *, calls_per_start: int = CALLS_PER_START) -> Recommendation:
     """The strategy, or eager, whose start and calls take least time in all.
 
-    Only rows with status OK are weighed, and those with one sample only where no strategy has two.
-
-    Args:
-        comparison: What was measured.
-        calls_per_start: Calls assumed between a process's start and its end.
-        temperature: Starts to weigh; without it cold ones, or the next warmer that have two samples.
+    Only rows with status OK are weighed, and those with one sample only where no strategy has two: cold starts, or the
+    next warmer that have two samples. A gain per call that lies within its spread counts as none, as in the table.
     """
     comparison = with_calls(comparison)
-    wanted = comparison.temperatures if temperature is None else (temperature,)
-    choices = [(t, enough) for enough in (_ENOUGH, 1) for t in wanted]
-    for chosen, enough in choices:
-        candidates = _candidates(comparison, chosen, calls_per_start, enough)
-        if any(candidate.row.strategy != EAGER for candidate in candidates):
-            return _chosen(comparison, candidates, chosen, calls_per_start)
-    assumes = f"{digits(calls_per_start)} calls per process start"
-    return Recommendation(None, _nothing(comparison), assumes, None, calls_per_start)
+    warning = _warning(comparison)
+    for enough in (_ENOUGH, 1):
+        for temperature in comparison.temperatures:
+            candidates = _candidates(comparison, temperature, calls_per_start, enough)
+            if any(candidate.row.strategy != EAGER for candidate in candidates):
+                return replace(_chosen(comparison, candidates, temperature, calls_per_start), warning=warning)
+    strategy, reason, n = _nothing(comparison)
+    assumes = f"{counted(calls_per_start, 'call')} per process start"
+    return Recommendation(strategy, reason, assumes, None, calls_per_start, n=n, warning=warning)
 
 
 def _candidates(comparison: Comparison, temperature: str, calls: int, enough: int) -> list[_Candidate]:
@@ -90,52 +107,61 @@ def _candidates(comparison: Comparison, temperature: str, calls: int, enough: in
     eager_call_s = eager_call(comparison)
     found = []
     for row in comparison.rows:
-        saved = Gain(0.0, 0.0, 0.0, 1.0, 0) if row.strategy == EAGER else gain(row)
+        saved = Gain(0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0) if row.strategy == EAGER else gain(row)
         if row.temperature == temperature and row.counts and len(row.samples) >= enough and saved is not None:
-            total_s = statistics.median(row.start_s) + calls * (eager_call_s - saved.median_s)
+            total_s = statistics.median(row.start_s) + calls * (eager_call_s - saved.real_s)
             found.append(_Candidate(row, saved, total_s))
     return sorted(found, key=lambda candidate: candidate.total_s)
 
 
 def eager_call(comparison: Comparison) -> float:
     """Seconds of eager's later call: the median over all pairs; 0 where none was timed."""
-    timed = [
-        value
-        for row in comparison.rows
-        if row.counts
-        for value in (row.eager_call_s or (row.call_s if row.strategy == EAGER else ()))
-    ]
+    timed = [value for row in comparison.rows if row.counts for value in _eager_calls(row)]
     return statistics.median(timed) if timed else 0.0
+
+
+def _eager_calls(row: Row) -> tuple[float, ...]:
+    return row.eager_call_s or (row.call_s if row.strategy == EAGER else ())
+
+
+def _warning(comparison: Comparison) -> str | None:
+    processes = [
+        own for row in comparison.rows if row.counts for own in by_process(_eager_calls(row), row.pairs_by_process)
+    ]
+    most = max((statistics.median(own) / min(own) for own in processes if own and min(own) > 0), default=0.0)
+    if most <= _NOISY:
+        return None
+    return (
+        f"eager's calls vary {most:.0f}-fold within a process: other work shares the CPUs; "
+        "try --threads 1 or a quiet machine."
+    )
 
 
 def _chosen(comparison: Comparison, candidates: list[_Candidate], temperature: str, calls: int) -> Recommendation:
     best, *others = candidates
     equal = tuple(other.row.strategy for other in others if not _apart(best, other, calls))
     n = min(len(candidate.row.samples) for candidate in candidates)
-    many = f"{digits(calls)} calls per {temperature} start"
-    reason = f"over {many} it takes {seconds(best.total_s)} in all"
+    reason = f"needs {seconds(best.total_s)}"
     eager = next((c for c in candidates if c.row.strategy == EAGER), None)
+    if others:
+        reason += f"; {others[0].row.strategy}, the next best, {seconds(others[0].total_s)}"
     if eager is None:
-        reason += ", eager could not be weighed"
-    elif eager is not best:
-        reason += f", eager {seconds(eager.total_s)} ({eager.total_s / best.total_s:.2f} times as long)"
-    elif others:
+        reason += "; eager could not be weighed"
+    elif eager is best:
         reason += _later(others, best)
-    following = next((other for other in others if other is not eager), None)
-    if following is not None:
-        reason += f", the next best, {following.row.strategy}, {seconds(following.total_s)}"
-    if n < _ENOUGH:
-        reason += "; each rests on n=1 sample, which decides nothing: measure again with more samples"
-    elif equal:
-        reason += f"; {_list(equal)} {'is' if len(equal) == 1 else 'are'} within the spread of it: a toss-up"
+    elif eager is not others[0]:
+        reason += f"; eager {seconds(eager.total_s)}"
+    if equal and n >= _ENOUGH:
+        reason += f"; {listed(equal)} {'is' if len(equal) == 1 else 'are'} within the spread of it: a toss-up"
     unweighed = sorted(
         {row.strategy for row in comparison.rows if row.temperature == temperature and row.status is Status.OK}
         - {candidate.row.strategy for candidate in candidates}
     )
     if unweighed:
-        reason += f"; not weighed for want of samples or later calls: {_list(tuple(unweighed))}"
-    assumes = f"{many} ({MEANING[temperature]}), and that time is what counts"
-    return Recommendation(best.row.strategy, reason, assumes, temperature, calls, equal, n)
+        reason += f"; not weighed for want of samples or later calls: {listed(unweighed)}"
+    assumes = f"{counted(calls, 'call')} per {temperature} start ({MEANING[temperature]})"
+    totals = {candidate.row.strategy: candidate.total_s for candidate in candidates}
+    return Recommendation(best.row.strategy, reason, assumes, temperature, calls, equal, n, totals)
 
 
 def _later(others: list[_Candidate], eager: _Candidate) -> str:
@@ -146,7 +172,7 @@ def _later(others: list[_Candidate], eager: _Candidate) -> str:
     )
     if first is None or math.isinf(first[0].calls) or first[0].calls == 0:
         return ""
-    return f" ({first[1]} costs less {first[0]})"
+    return f"; {first[1]} needs less {first[0]}"
 
 
 def _apart(one: _Candidate, other: _Candidate, calls: int) -> bool:
@@ -157,13 +183,16 @@ def _apart(one: _Candidate, other: _Candidate, calls: int) -> bool:
     return not low <= 0.0 <= high
 
 
-def _list(names: tuple[str, ...]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _nothing(comparison: Comparison) -> str:
-    if not any(row.strategy != EAGER for row in comparison.rows):
-        return "no strategy was measured"
-    if not any(row.counts and row.strategy != EAGER for row in comparison.rows):
-        return "no strategy loaded and gave eager's answer"
-    return "the later calls of no strategy were timed"
+def _nothing(comparison: Comparison) -> tuple[str | None, str, int]:
+    """What is left where no strategy can be weighed: eager where all others failed, why, and eager's samples."""
+    others = [row for row in comparison.rows if row.strategy != EAGER]
+    if not others:
+        return None, "no strategy was measured", 0
+    if any(row.counts for row in others):
+        return None, "the later calls of no strategy were timed", 0
+    failed = {row.strategy: row.status.value for row in others}
+    reason = ", ".join(f"{strategy} {status}" for strategy, status in failed.items())
+    eager = max((len(row.samples) for row in comparison.rows if row.strategy == EAGER and row.counts), default=0)
+    if not eager:
+        return None, f"no strategy loaded and gave eager's answer ({reason}), eager neither", 0
+    return EAGER, f"no strategy loaded and gave eager's answer ({reason})", eager

@@ -68,6 +68,11 @@ class Absence:
     status: str
     reason: str | None = None
 
+    @property
+    def not_measured(self) -> bool:
+        """Whether the run left the case out: asv writes the same ``n/a`` for what ``--bench`` did not select."""
+        return self.status == "n/a" and self.reason is None
+
 
 @dataclass(frozen=True)
 class Machine:

@@ -25,34 +25,27 @@ class Series:
 
     Attributes:
         points: (index of the commit among the place's runs, measurement).
+        commits: How many commits the place has, with and without a number of this case.
     """
 
     place: Place
     case: Case
     points: tuple[tuple[int, Measurement], ...]
+    commits: int
+
+    @property
+    def newest(self) -> Measurement | None:
+        """The number at the place's newest commit; None where the case has none there."""
+        index, measurement = self.points[-1]
+        return measurement if index == self.commits - 1 else None
 
     @property
     def latest_ratio(self) -> float | None:
-        """The newest value by the one before it; None where there are not two, or the older is 0."""
-        if len(self.points) < 2:
+        """The newest commit's value by that of the commit before; None where either has none, or the older is 0."""
+        if [index for index, _ in self.points[-2:]] != [self.commits - 2, self.commits - 1]:
             return None
         (_, before), (_, after) = self.points[-2:]
         return after.value / before.value if before.value else None
-
-    @property
-    def left_spread(self) -> bool | None:
-        """Whether the newest lies apart from the one before it: quartiles that do not overlap, or another count.
-
-        None where that cannot be said: one of them is missing, or is a single sample.
-        """
-        if len(self.points) < 2:
-            return None
-        (_, before), (_, after) = self.points[-2:]
-        if before.n is None and after.n is None:
-            return before.value != after.value
-        if before.low is None or before.high is None or after.low is None or after.high is None:
-            return None
-        return after.low > before.high or after.high < before.low
 
 
 def by_place(runs: Sequence[Run]) -> dict[Place, list[Run]]:
@@ -66,8 +59,19 @@ def by_place(runs: Sequence[Run]) -> dict[Place, list[Run]]:
 def all_series(runs: Sequence[Run]) -> list[Series]:
     """A series for every case that has a number in any run."""
     found: dict[tuple[Place, Case], list[tuple[int, Measurement]]] = {}
-    for place, ordered in by_place(runs).items():
+    places = by_place(runs)
+    for place, ordered in places.items():
         for index, run in enumerate(ordered):
             for case, measurement in run.measurements.items():
                 found.setdefault((place, case), []).append((index, measurement))
-    return [Series(place, case, tuple(points)) for (place, case), points in found.items()]
+    return [Series(place, case, tuple(points), len(places[place])) for (place, case), points in found.items()]
+
+
+def lost(runs: Sequence[Run]) -> list[tuple[Place, Case]]:
+    """The cases that have no number at their place's newest commit and had one before; not those that it left out."""
+    return [
+        (place, case)
+        for place, (*earlier, newest) in by_place(runs).items()
+        for case, absence in newest.absences.items()
+        if not absence.not_measured and any(case in run.measurements for run in earlier)
+    ]

@@ -15,24 +15,16 @@ _CONFIDENCE = 0.99
 
 @dataclass(frozen=True)
 class Spread:
-    """A median with the spread around it.
-
-    Attributes:
-        kind: What low and high are: ``min-max`` for fewer than 8 samples, else ``quartiles``.
-    """
+    """A median with the spread around it; :func:`kind_of` says what low and high are."""
 
     median: float
     low: float
     high: float
     n: int
 
-    @property
-    def kind(self) -> str:
-        return kind_of(self.n)
-
 
 def kind_of(n: int) -> str:
-    """Which spread is shown for ``n`` samples."""
+    """Which spread is shown for ``n`` samples: ``min-max`` for fewer than 8, else ``quartiles``."""
     return "min-max" if n < _FEW else "quartiles"
 
 

@@ -55,7 +55,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a subcommand and return its exit code; errors are said on stderr, without a traceback."""
     words = list(sys.argv[1:] if argv is None else argv)
     known = command_names()
-    signal.signal(signal.SIGTERM, _interrupt)
+    for ending in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ending, _interrupt)
     try:
         if words and not words[0].startswith("-"):
             discovery.check_name("command", words[0], known)
@@ -72,10 +73,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("pcbench: interrupted", file=sys.stderr)
         return 2
     except BrokenPipeError:
-        # The reader of a pipe left, as `| head` does; without this, the flush at exit would complain once more.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _reader_left()
+    except OSError as error:
+        print(f"pcbench: {error.filename or 'the system'}: {error.strerror or error}", file=sys.stderr)
         return 2
     return code
+
+
+def _reader_left() -> int:
+    # The reader of a pipe left, as `| head` does; without this, the flush at exit would complain once more.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 2
 
 
 def _interrupt(signum: int, frame: FrameType | None) -> None:  # noqa: ARG001  # a signal handler's signature

@@ -20,6 +20,7 @@ from pcbench.commands._progress import Step, steps
 
 _POLL_S = 0.2
 _ENDING_S = 30.0
+_QUOTE = "'"
 _TOTAL = re.compile(r"\((\d+) commits \* (\d+) environments \* \d+ benchmarks\)")
 
 
@@ -74,7 +75,7 @@ def _follow(process: subprocess.Popen[bytes], told: Path, results: Path, log: Pa
     """Say each case that starts, until asv ends."""
     with contextlib.ExitStack() as stack, told.open() as stream:
         step: Step | None = None
-        cases: dict[str, list[str]] = {}
+        cases: dict[str, list[tuple[str, ...]]] = {}
         while True:
             ended = process.poll() is not None
             for line in stream:
@@ -82,7 +83,9 @@ def _follow(process: subprocess.Popen[bytes], told: Path, results: Path, log: Pa
                 if step is None:
                     cases = _cases(results)
                     step = stack.enter_context(steps(_total(log, cases)))
-                step(f"{start['commit'][:8]} {_named(cases, start['benchmark'], start['index'])}")
+                name, index = start["benchmark"], start["index"]
+                params = cases.get(name, [])
+                step(f"{start['commit'][:8]} {_named(name, params[index] if index < len(params) else ())}")
             if ended:
                 return
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -100,23 +103,28 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _cases(results: Path) -> dict[str, list[str]]:
+def case_names(results: Path) -> dict[str, str]:
+    """Each case's id in pcbench's records to its name as asv's ``-b`` matches it, which quotes texts."""
+    ids = (
+        (f"{name}({', '.join(param.strip(_QUOTE) for param in case)})" if case else name, _named(name, case))
+        for name, cases in _cases(results).items()
+        for case in cases
+    )
+    return dict(ids)
+
+
+def _cases(results: Path) -> dict[str, list[tuple[str, ...]]]:
     """The parameters of each case by benchmark, in asv's order, from the list that asv has just written."""
     known: dict[str, Any] = json.loads((results / "benchmarks.json").read_text())
-    return {
-        name: [", ".join(param.strip("'") for param in case) for case in itertools.product(*entry["params"])]
-        for name, entry in known.items()
-        if name != "version"
-    }
+    return {name: list(itertools.product(*entry["params"])) for name, entry in known.items() if name != "version"}
 
 
-def _total(log: Path, cases: Mapping[str, Sequence[str]]) -> int:
+def _total(log: Path, cases: Mapping[str, Sequence[tuple[str, ...]]]) -> int:
     """How many cases there are to measure: asv says before how many commits and environments."""
     found = _TOTAL.search(log.read_text())
     repetitions = int(found[1]) * int(found[2]) if found else 1
     return repetitions * sum(map(len, cases.values()))
 
 
-def _named(cases: Mapping[str, Sequence[str]], benchmark: str, index: int) -> str:
-    params = cases.get(benchmark, [])
-    return f"{benchmark}({params[index]})" if index < len(params) and params[index] else benchmark
+def _named(benchmark: str, params: Sequence[str]) -> str:
+    return f"{benchmark}({', '.join(params)})" if params else benchmark

@@ -9,6 +9,7 @@ from pathlib import Path
 from pcbench import sampling
 from pcbench.analysis.comparison import Row
 from pcbench.commands._progress import Step
+from pcbench.errors import PcbenchError
 from pcbench.samples import EAGER, Capture, LoadSample, Outcome
 from pcbench.sampling import Setting
 from pcbench.status import Status
@@ -84,11 +85,13 @@ def measure(measured: Measured, folder: Path, step: Step) -> None:
     """Fill ``measured``; artifacts and their caches are kept in ``folder`` meanwhile.
 
     Raises:
-        UsageError: The model itself is at fault.
+        PcbenchError: The model itself is at fault.
     """
     plan = measured.plan
-    step(f"checking {plan.setting.target} with eager")
-    sampling.load(plan.setting, EAGER, None, "warm")
+    step(f"checking {plan.setting.target} in eager mode")
+    checked = sampling.load(plan.setting, EAGER, None, "warm")
+    if checked.status is not Status.OK:
+        raise PcbenchError(f"{plan.setting.target} does not work in eager mode: {checked.status}: {checked.reason}")
     for strategy in plan.strategies:
         step(f"capturing with {strategy}")
         measured.captures[strategy] = sampling.capture(plan.setting, strategy, folder / strategy)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import io
 import json
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 from matplotlib.figure import Figure
 
 from pcbench import discovery, machine, processes, sampling
 from pcbench.analysis.comparison import Comparison, to_json
+from pcbench.analysis.quantities import counted
 from pcbench.analysis.recommendation import CALLS_PER_START, recommend
 from pcbench.analysis.table import text_lines
 from pcbench.commands import Command
@@ -67,14 +66,16 @@ def run(args: argparse.Namespace) -> int:
             _check_writable(output)
     if args.figure is not None:
         _check_figure(args.figure)
+        if args.json is not None and args.json.absolute() == args.figure.absolute():
+            raise UsageError(f"--json and --figure both name {args.json}", hint="give each a file of its own")
     facts = _facts(plan.setting)
     measured = Measured(plan)
-    interrupted = False
-    with processes.scratch() as folder, _keeping() as kept:
-        with steps(plan.steps) as step:
+    ended = None
+    try:
+        with processes.scratch() as folder, steps(plan.steps) as step:
             measure(measured, folder, step)
-        kept.clear()
-    interrupted = bool(kept)
+    except (KeyboardInterrupt, OSError) as error:  # what was measured is worth keeping
+        ended = "interrupted" if isinstance(error, KeyboardInterrupt) else f"could not go on: {error}"
     comparison = Comparison(
         model=args.model,
         torch=facts["torch"],
@@ -84,36 +85,43 @@ def run(args: argparse.Namespace) -> int:
         threads=plan.setting.threads,
         rows=measured.rows(),
     )
-    return _say(args, comparison, measured, interrupted)
+    if ended is not None:
+        kept = "what was measured until then follows" if comparison.rows else "nothing was measured"
+        print(f"pcbench: {ended}; {kept}", file=sys.stderr)
+        if not comparison.rows:
+            return 2
+    return max(_say(args, comparison), 0 if ended is None else 2)
 
 
-def _say(args: argparse.Namespace, comparison: Comparison, measured: Measured, interrupted: bool) -> int:
-    if interrupted:
-        print("pcbench: interrupted; what was measured until then follows", file=sys.stderr)
+def _say(args: argparse.Namespace, comparison: Comparison) -> int:
     recommendation = recommend(comparison, calls_per_start=args.calls)
+    where = f"Python {comparison.python}, {counted(comparison.threads, 'thread')}, {comparison.machine['cpu']}"
+    print(f"{comparison.model} on torch {comparison.torch}, {where}")
+    print("\n".join(text_lines(comparison, calls_per_start=args.calls)))
+    print(
+        f"start and call: median and range; capture: with save, n=1; paid back: starts of {args.calls:,} calls until "
+        "capture and save have paid for themselves; compiler runs: processes started"
+    )
+    sys.stdout.flush()
     if args.json is not None:
         _write(args.json, (json.dumps(to_json(comparison, recommendation.to_json()), indent=1) + "\n").encode())
     if comparison.rows and args.figure is not None:
         picture = io.BytesIO()
         draw_comparison(comparison).savefig(picture, format=args.figure.suffix.lstrip(".").lower(), dpi=150)
         _write(args.figure, picture.getvalue())
-    where = f"Python {comparison.python}, {comparison.threads} threads, {comparison.machine['cpu']}"
-    print(f"{comparison.model} on torch {comparison.torch}, {where}")
-    print("\n".join(text_lines(comparison, calls_per_start=args.calls)))
-    print(
-        f"start: median and range; call: median ratio of pairs; capture: with save, once; paid back: starts of "
-        f"{args.calls:,} calls until capture and save have paid for themselves; compilers: processes started"
-    )
     for what, path in (("samples", args.json), ("figure", args.figure)):
         if path is not None:
             print(f"{what}: {path}")
     print(recommendation)
-    named = args.strategies or ()
-    lacking = [s for s in named if s in measured.captures and measured.captures[s].status is Status.UNAVAILABLE]
-    for strategy in lacking:
-        print(f"pcbench: {strategy} is unavailable: {measured.captures[strategy].reason}", file=sys.stderr)
+    lacking = {
+        row.strategy: row.reason
+        for row in comparison.rows
+        if row.strategy in (args.strategies or ()) and row.status is Status.UNAVAILABLE
+    }
+    for strategy, reason in lacking.items():
+        print(f"pcbench: {strategy} is unavailable: {reason}", file=sys.stderr)
     usable = any(row.counts for row in comparison.rows if row.strategy != EAGER)
-    return 2 if interrupted or lacking or not usable else 0
+    return 2 if lacking or not usable else 0
 
 
 def _plan(args: argparse.Namespace) -> Plan:
@@ -136,14 +144,6 @@ def _facts(setting: Setting) -> dict[str, str]:
     messages = sampling.ask(setting, {"do": "describe", "strategy": EAGER})
     facts: dict[str, str] = next(m["facts"] for m in messages if "facts" in m)
     return facts
-
-
-@contextlib.contextmanager
-def _keeping() -> Iterator[list[bool]]:
-    """Let Ctrl-C end the body without losing what it has measured; the list is empty only if the body cleared it."""
-    kept = [True]
-    with contextlib.suppress(KeyboardInterrupt):
-        yield kept
 
 
 def _check_writable(path: Path) -> None:

@@ -54,8 +54,8 @@ def run(args: argparse.Namespace) -> int:
         strategies = []
         for name in names:
             step(f"trying {name} on a tiny model")
-            reason = sampling.probe(setting, name, folder / "caches")
-            strategies.append(Finding(name, Status.OK if reason is None else Status.UNAVAILABLE, reason))
+            tried = sampling.probe(setting, name, folder / "caches")
+            strategies.append(Finding(name, tried.status, tried.reason, tried.summary))
     if args.json:
         print(json.dumps(_json(found, tools, strategies), indent=1))
     else:
@@ -78,16 +78,20 @@ def _tools(found: dict[str, Any]) -> list[Finding]:
 
 def compiler() -> Finding:
     """Whether the C++ compiler that Inductor calls compiles a file: $CXX, else g++ (clang++ on macOS)."""
-    command = os.environ.get("CXX") or ("clang++" if sys.platform == "darwin" else "g++")
+    wanted = os.environ.get("CXX") or ("clang++" if sys.platform == "darwin" else "g++")
     name = "C++ compiler"
-    path = shutil.which(command)
+    path = shutil.which(wanted)
     if path is None:
-        return Finding(name, Status.UNAVAILABLE, f"there is no {command} on the PATH")
+        return Finding(name, Status.UNAVAILABLE, f"there is no {wanted} on the PATH")
     with processes.scratch() as folder:
         (folder / "try.cpp").write_text("#include <vector>\nint main() { return (int)std::vector<int>(0).size(); }\n")
-        ended = subprocess.run(
-            [path, "try.cpp", "-o", "try"], cwd=folder, capture_output=True, text=True, timeout=60, check=False
-        )
+        command = [path, "try.cpp", "-o", "try"]
+        try:
+            ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+        except subprocess.TimeoutExpired:
+            return Finding(name, Status.UNAVAILABLE, f"{path} did not compile a file of two lines in a minute")
+        except OSError as error:
+            return Finding(name, Status.UNAVAILABLE, f"{path} cannot be run: {error.strerror}")
     if ended.returncode != 0:
         said = ended.stderr.strip().splitlines() or ["it printed nothing"]
         return Finding(name, Status.UNAVAILABLE, f"{path} does not compile: {said[-1]}")
@@ -119,7 +123,7 @@ def _print(found: dict[str, Any], tools: list[Finding], strategies: list[Finding
     for title, findings in (("tools", tools), ("strategies", strategies)):
         print(f"\n{title}")
         for finding in findings:
-            print(f"  {finding.name:<20} {finding.status:<12} {finding.detail or finding.reason or ''}".rstrip())
+            print(f"  {finding.name:<20} {finding.status:<12} {finding.reason or finding.detail or ''}".rstrip())
     for sentence in found["missing"]:
         print(f"\nmissing: {sentence}")
 

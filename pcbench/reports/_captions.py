@@ -26,9 +26,13 @@ def all_ran_on(runs: Sequence[Run]) -> str:
     return ". ".join(dict.fromkeys(ran_on(run) for run in reversed(runs))) + "."
 
 
-def sample_counts(measurements: Iterable[Measurement]) -> str:
-    """``n = 3 to 7 samples``, over the measurements that have samples."""
+def sample_counts(measurements: Iterable[Measurement], one: str = "sample", several: str = "samples") -> str:
+    """``median of n = 3 to 7 samples``, over the measurements that have samples; ``plain numbers`` where none has."""
     counts = sorted({m.n for m in measurements if m.n is not None})
-    if not counts:
-        return "no samples, plain numbers"
-    return f"n = {counts[0]}" if len(counts) == 1 else f"n = {counts[0]} to {counts[-1]}"
+    return f"median of {counts_of(counts, one, several)}" if counts else "plain numbers"
+
+
+def counts_of(counts: Sequence[int], one: str, several: str) -> str:
+    """``n = 1 sample``, ``n = 3 to 7 samples``; counts in order, at least one."""
+    span = f"{counts[0]}" if counts[0] == counts[-1] else f"{counts[0]} to {counts[-1]}"
+    return f"n = {span} {one if counts[-1] == 1 else several}"

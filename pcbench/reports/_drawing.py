@@ -61,9 +61,13 @@ def plain_axes(axes: Axes, *, grid: str) -> None:
 
 
 def log_axis(axis: Axis, low: float, high: float, write: Callable[[float], str], *, most: int = 12) -> None:
-    """Ticks of a logarithmic axis, about ``most`` of them: 1, 2, 5 where they fit, else 1, 3, else decades."""
+    """Ticks of a logarithmic axis, about ``most`` of them.
+
+    1, 2, 3, 5 within a decade; over more 1, 2, 5 where they fit, else 1, 3, else decades.
+    """
     decades = math.log10(high / low) if high > low else 1.0
-    subs = next((subs for subs in ((1.0, 2.0, 5.0), (1.0, 3.0)) if decades * len(subs) <= most), (1.0,))
+    fitting = (subs for subs in ((1.0, 2.0, 5.0), (1.0, 3.0)) if decades * len(subs) <= most)
+    subs = (1.0, 2.0, 3.0, 5.0) if decades < 1 else next(fitting, (1.0,))
     axis.set_major_locator(LogLocator(base=10.0, subs=subs, numticks=most + 2))
     axis.set_minor_formatter(NullFormatter())
     axis.set_major_formatter(FuncFormatter(lambda value, _: write(value)))

@@ -13,11 +13,14 @@ from matplotlib.ticker import MaxNLocator
 
 from pcbench.analysis.breakeven import start_difference
 from pcbench.analysis.comparison import Comparison, Row
-from pcbench.analysis.quantities import scale_of, seconds
+from pcbench.analysis.quantities import counted, scale_of, seconds
+from pcbench.analysis.recommendation import MEANING
 from pcbench.analysis.spread import kind_of, spread
 from pcbench.analysis.table import PHASE_LABELS, by_start, phase_medians
 from pcbench.reports._breakeven_curve import LEGEND_COLUMNS, curves, draw_curves
+from pcbench.reports._captions import counts_of
 from pcbench.reports._drawing import INK, caption, figure, plain_axes, title
+from pcbench.reports._fastest import Start, standing
 from pcbench.samples import EAGER
 
 _PHASE_LOOKS = {
@@ -29,15 +32,10 @@ _PHASE_LOOKS = {
     "first_call_s": ("#F7C6A3", "xxxx"),
 }
 
-_MEANINGS = {
-    "cold": "fresh process, empty compiler caches",
-    "warm": "fresh process, the caches that the capture left",
-    "hot": "second load in the same process",
-}
-
 _ROW_INCHES = 0.3
 _CURVE_INCHES = 3.4
 _REASON_COLUMNS = 115
+_NARROWEST = 0.003
 
 
 def draw_comparison(comparison: Comparison) -> Figure:
@@ -53,7 +51,7 @@ def draw_comparison(comparison: Comparison) -> Figure:
         heights += [_CURVE_INCHES, 0.22 * math.ceil(len(curved[1]) / LEGEND_COLUMNS)]
     fig = figure(10, sum(heights) + 0.55 * len(heights) + 1.1)
     legend, *panels = fig.subplots(len(heights), 1, gridspec_kw={"height_ratios": heights}, squeeze=False)[:, 0]
-    _draw_legend(legend)
+    _draw_legend(legend, groups)
     for axes, rows, temperature in zip(panels, groups, temperatures, strict=False):
         _draw_group(axes, rows, temperature)
     if curved:
@@ -64,36 +62,50 @@ def draw_comparison(comparison: Comparison) -> Figure:
 
 
 def finding(comparison: Comparison) -> str:
-    """Which strategy starts first at the coldest temperature that one was measured at, beside eager."""
-    for temperature in comparison.temperatures:
-        rows = [row for row in by_start(comparison, temperature) if row.counts]
-        saved = [row for row in rows if row.strategy != EAGER]
-        if saved:
-            return f"{comparison.model}, {temperature}: {_beside(saved[0], comparison.eager(temperature))}"
-    return f"{comparison.model}: no strategy loaded and gave eager's answer"
-
-
-def _beside(row: Row, eager: Row | None) -> str:
-    first_s = statistics.median(row.start_s)
-    said = f"{row.strategy} starts first of the saved, {seconds(first_s)} to the first output"
-    if eager is None or not eager.counts:
+    """Which strategy loads fastest at the coldest temperature that can be judged, beside eager."""
+    starts = {
+        temperature: [_start(row) for row in comparison.rows if row.temperature == temperature and row.counts]
+        for temperature in comparison.temperatures
+    }
+    found = standing(starts)
+    if found is None:
+        return f"{comparison.model}: no strategy loaded and gave eager's answer"
+    where = f"{comparison.model}, {found.temperature}"
+    if not found.judged:
+        return f"{where}: {found.not_judged()}"
+    first = found.saved[0]
+    said = f"{where}: {found.leader()}, {seconds(first.median_s)} to the first output"
+    row, eager = comparison.row(first.strategy, found.temperature), comparison.eager(found.temperature)
+    if found.eager is None or row is None or eager is None:
         return f"{said}; eager was not measured"
-    base_s = statistics.median(eager.start_s)
-    if min(len(row.samples), len(eager.samples)) == 1:
-        return f"{said}; eager {seconds(base_s)} (n=1)"
     low, high = start_difference(row, eager)
     if low <= 0.0 <= high:
-        return f"{said}; eager {seconds(base_s)}, a difference within the spread"
-    return f"{said}, {seconds(abs(base_s - first_s))} {'before' if first_s < base_s else 'after'} eager"
+        return f"{said}; eager {seconds(found.eager.median_s)}, a difference within the spread"
+    apart = first.median_s - found.eager.median_s
+    return f"{said}, {seconds(abs(apart))} {'faster' if apart < 0 else 'slower'} than eager"
 
 
-def _draw_legend(axes: Axes) -> None:
+def _start(row: Row) -> Start:
+    samples = row.start_s
+    return Start(row.strategy, statistics.median(samples), min(samples), max(samples), len(samples))
+
+
+def _draw_legend(axes: Axes, groups: list[list[Row]]) -> None:
     axes.axis("off")
+    shown = {phase for rows in groups for phase in _visible(rows)}
     patches = [
         Patch(facecolor=colour, hatch=hatch, edgecolor=INK, linewidth=0.5, label=PHASE_LABELS[phase])
         for phase, (colour, hatch) in _PHASE_LOOKS.items()
+        if phase in shown
     ]
-    axes.legend(handles=patches, loc="center left", ncols=len(patches), fontsize=9, frameon=False, borderpad=0)
+    axes.legend(handles=patches, loc="center left", ncols=len(patches) or 1, fontsize=9, frameon=False, borderpad=0)
+
+
+def _visible(rows: list[Row]) -> set[str]:
+    """The phases that take some width in a temperature's bars."""
+    medians = [phase_medians(row.samples) for row in rows if row.counts]
+    widest = max((sum(phases.values()) for phases in medians), default=0.0)
+    return {phase for phases in medians for phase, value in phases.items() if value > _NARROWEST * widest}
 
 
 def _draw_group(axes: Axes, rows: list[Row], temperature: str) -> None:
@@ -114,7 +126,7 @@ def _draw_group(axes: Axes, rows: list[Row], temperature: str) -> None:
     axes.tick_params(axis="y", length=0)
     for tick in axes.get_yticklabels():
         tick.set_fontweight("bold" if tick.get_text() == EAGER else "normal")
-    axes.set_title(f"{temperature}: {_MEANINGS[temperature]}", loc="left", fontsize=10.5, color=INK)
+    axes.set_title(f"{temperature}: {MEANING[temperature]}", loc="left", fontsize=10.5, color=INK)
     axes.set_xlabel(f"time to the first output ({symbol})", fontsize=9)
 
 
@@ -154,14 +166,13 @@ def _caption(comparison: Comparison, curved: bool) -> str:
         f"{value} CPUs" if name == "num_cpu" else str(value) for name, value in comparison.machine.items() if value
     )
     counts = sorted({len(row.samples) for row in comparison.rows if row.counts})
-    n = "0" if not counts else f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    n = counts_of(counts or [0], "fresh process", "fresh processes")
     kinds = " or ".join(sorted({kind_of(count) for count in counts if count > 1}))
     line = f"Line: {kinds} of the totals." if kinds else "One sample has no spread: it decides nothing."
     parts = [
         f"torch {comparison.torch}, triton {comparison.triton}, Python {comparison.python}, "
-        f"{comparison.threads} threads on {machine or 'an unnamed machine'}.",
-        f"n = {n} fresh processes per row. Bars: median of each phase. Circles: each sample's total. "
-        f"{line} Number: median total.",
+        f"{counted(comparison.threads, 'thread')} on {machine or 'an unnamed machine'}.",
+        f"{n} per row. Bars: median of each phase. Circles: each sample's total. {line} Number: median total.",
         "The time axes differ.",
     ]
     parts.append(

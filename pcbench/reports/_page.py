@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
+from pcbench.analysis.quantities import counted
 from pcbench.analysis.records import Problem, Results, Run
 from pcbench.analysis.series import by_place
 from pcbench.reports import Table
@@ -26,10 +27,17 @@ th, td { text-align: left; padding: .2rem .8rem .2rem 0; border-bottom: 1px soli
 th { border-bottom: 2px solid #767676; white-space: nowrap; }
 summary { cursor: pointer; margin: .8rem 0; }
 code { overflow-wrap: anywhere; }
-.finding { display: none; }
-@media (max-width: 45rem) { .finding { display: block; } }
+th:first-child, td:first-child { position: sticky; left: 0; background: #fff; }
+.finding, .hint { display: none; }
+.hint { margin: .2rem 0; font-size: .85rem; color: #555; }
+@media (max-width: 45rem) {
+  .finding, .hint { display: block; }
+  th:first-child, td:first-child { min-width: 9rem; max-width: 45vw; overflow-wrap: anywhere; white-space: normal; }
+}
 .problem { border-left: 4px solid #d55e00; padding: .1rem 1rem; background: #fdf3ec; }
 """
+
+_HINT = '<p class="hint">\u2194 Swipe sideways to see all of it.</p>'
 
 
 @dataclass(frozen=True)
@@ -52,11 +60,12 @@ class Section:
 def page(sections: Sequence[Section], results: Results) -> str:
     """The whole page: what was measured, what could not be read, figures with their numbers, and what is missing."""
     links = [(section.name, section.title) for section in sections] + [("missing", "What has no number")]
+    places = len(by_place(results.runs))
     nav = "".join(f'<a href="#{escape(anchor)}">{escape(text)}</a>' for anchor, text in links)
     parts = [
         f"<h1>pcbench: what persisted, compiled models cost</h1>{_measured(results.runs)}<nav>{nav}</nav>",
         _problems(results.problems),
-        *(_section(section) for section in sections),
+        *(_section(section, places) for section in sections),
         _missing(results.runs),
     ]
     return (
@@ -72,9 +81,19 @@ def _measured(runs: Sequence[Run]) -> str:
     rows = []
     for place, ordered in by_place(runs).items():
         newest = ordered[-1]
-        rows.append((str(place), f"{len(ordered)}", newest.commit[:8], f"{newest.date:%Y-%m-%d}", ran_on(newest)))
-    header = ("environment", "commits", "newest", "of", "newest ran on")
-    return _table(Table(header, tuple(rows)))
+        row = (str(place), f"{len(ordered)}", newest.commit[:8], f"{newest.date:%Y-%m-%d}", ran_on(newest))
+        rows.append((*row, newest.context.driver if newest.context else None, _flags(newest)))
+    header = ("environment", "commits", "newest", "committed", "newest ran on", "driver", "flags")
+    told = [i for i in range(len(header)) if any(row[i] for row in rows)]
+    return _table(Table(_some(header, told), tuple(_some(tuple(cell or "-" for cell in row), told) for row in rows)))
+
+
+def _flags(run: Run) -> str:
+    return ", ".join(f"{name}={value}" for name, value in sorted(run.context.flags.items())) if run.context else ""
+
+
+def _some(cells: tuple[str, ...], places: Sequence[int]) -> tuple[str, ...]:
+    return tuple(cells[place] for place in places)
 
 
 def _problems(problems: Sequence[Problem]) -> str:
@@ -90,15 +109,17 @@ def _short(path: Path) -> str:
     return "/".join(path.parts[-2:])
 
 
-def _section(section: Section) -> str:
+def _section(section: Section, places: int) -> str:
     parts = [f'<h2 id="{escape(section.name)}">{escape(section.title)}</h2>']
     if section.png is not None:
         data = base64.b64encode(section.png).decode("ascii")
         alt = escape(section.finding, quote=True)
-        parts.append(f'<p class="finding">{escape(section.finding)}. The figure scrolls sideways.</p>')
-        parts.append(f'<div class="wide"><img alt="{alt}" src="data:image/png;base64,{data}"></div>')
+        parts.append(f'<p class="finding">{escape(section.finding)}.</p>')
+        parts.append(f'{_HINT}<div class="wide"><img alt="{alt}" src="data:image/png;base64,{data}"></div>')
     if section.table is not None:
-        parts.append(f"<details><summary>The numbers</summary>{_table(section.table)}</details>")
+        parts.append(
+            f"<details><summary>The numbers</summary>{_table(_one_environment(section.table, places))}</details>"
+        )
     if section.png is None and section.table is None:
         parts.append("<p>The results hold nothing that this report shows.</p>")
     return "\n".join(parts)
@@ -106,19 +127,34 @@ def _section(section: Section) -> str:
 
 def _missing(runs: Sequence[Run]) -> str:
     """The cases without a number at each place's newest commit, and the benchmarks that were left out."""
-    rows = []
-    for place, ordered in by_place(runs).items():
+    rows, said = [], []
+    places = by_place(runs)
+    for place, ordered in places.items():
         newest = ordered[-1]
         absences = sorted(newest.absences.items(), key=lambda item: str(item[0]))
-        rows += [(str(case), a.status, a.reason or "no reason recorded", str(place)) for case, a in absences]
+        unmeasured = sum(absence.not_measured for _, absence in absences)
+        if unmeasured:
+            where = f" ({place})" if len(places) > 1 else ""
+            were = "was" if unmeasured == 1 else "were"
+            said.append(f"<p>{counted(unmeasured, 'case')} {were} not measured in this run{escape(where)}.</p>")
+        listed = [(case, absence) for case, absence in absences if not absence.not_measured]
+        rows += [(str(case), a.status, a.reason or "no reason recorded", str(place)) for case, a in listed]
         rows += [(name, "left out", reason, str(place)) for name, reason in sorted(newest.left_out.items())]
-    head = '<h2 id="missing">What has no number, newest commit</h2>'
+    head = '<h2 id="missing">What has no number, newest commit</h2>' + "".join(said)
     if not rows:
-        return f"{head}<p>Every case has one.</p>"
-    return head + _table(Table(("case", "status", "reason", "environment"), tuple(rows)))
+        return head if said else f"{head}<p>Every case has one.</p>"
+    return head + _table(_one_environment(Table(("case", "status", "reason", "environment"), tuple(rows)), len(places)))
+
+
+def _one_environment(table: Table, places: int) -> Table:
+    """The table without its last column, the environment, where there is only one."""
+    if places > 1 or table.header[-1] != "environment":
+        return table
+    return Table(table.header[:-1], tuple(row[:-1] for row in table.rows))
 
 
 def _table(table: Table) -> str:
     header = "".join(f"<th>{escape(cell)}</th>" for cell in table.header)
     rows = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>\n" for row in table.rows)
-    return f'<div class="wide"><table><thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table></div>'
+    hint = _HINT if len(table.header) > 2 else ""
+    return f'{hint}<div class="wide"><table><thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table></div>'

@@ -11,11 +11,13 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from pcbench.analysis.quantities import quantity
+from pcbench.analysis.recommendation import MEANING
 from pcbench.analysis.records import Absence, Case, Measurement, Run
 from pcbench.analysis.series import Place, by_place
 from pcbench.reports import Report, Table
 from pcbench.reports._captions import all_ran_on, sample_counts
 from pcbench.reports._drawing import INK, caption, figure, log_axis, plain_axes, title, write_quantity
+from pcbench.reports._fastest import Standing, Start, standing
 from pcbench.samples import EAGER, TEMPERATURES
 
 _LOOKS = {"cold": ("#0072B2", "s", -0.22), "warm": ("#E69F00", "D", 0.0), "hot": ("#D55E00", "o", 0.22)}
@@ -44,6 +46,16 @@ class _Panel:
             if found is not None:
                 return rank, found.value
         return len(TEMPERATURES), 0.0
+
+    @property
+    def starts(self) -> dict[str, list[Start]]:
+        """The numbers by temperature, with the range of their samples, or the quartiles where those were not kept."""
+        found: dict[str, list[Start]] = {}
+        for (strategy, temperature), m in self.measurements.items():
+            low, high = (min(m.samples), max(m.samples)) if m.samples else (m.low, m.high)
+            spread = (m.value, m.value, 1) if low is None or high is None else (low, high, m.n or 1)
+            found.setdefault(temperature, []).append(Start(strategy, m.value, *spread))
+        return found
 
 
 def _newest(runs: Sequence[Run]) -> list[Run]:
@@ -76,9 +88,12 @@ def _draw(runs: Sequence[Run]) -> Figure | None:
     fig = figure(10, sum(heights) + 0.6 * len(panels) + 1.3)
     legend, *axes = fig.subplots(len(heights), 1, gridspec_kw={"height_ratios": heights}, squeeze=False)[:, 0]
     legend.axis("off")
+    present = {temperature for panel in panels for _, temperature in panel.measurements}
+    shown = [temperature for temperature in TEMPERATURES if temperature in present]
     handles = [
         Line2D([], [], color=colour, marker=marker, markeredgecolor=INK, markersize=8, linewidth=2, label=temperature)
         for temperature, (colour, marker, _) in _LOOKS.items()
+        if temperature in shown
     ]
     legend.legend(handles=handles, loc="center left", ncols=len(handles), fontsize=9.5, frameon=False, borderpad=0)
     values = [m.value for panel in panels for m in panel.measurements.values()]
@@ -92,9 +107,10 @@ def _draw(runs: Sequence[Run]) -> Figure | None:
     measured = [m for panel in panels for m in panel.measurements.values()]
     caption(
         fig,
-        f"Commit {commits} on {all_ran_on(newest)} cold: fresh process, empty compiler caches; warm: fresh process, "
-        "the capture's caches; hot: second load in a process. "
-        f"Marks: median of {sample_counts(measured)} processes; lines: quartiles, none for a single sample.",
+        f"Commit {commits} on {all_ran_on(newest)} "
+        + "; ".join(f"{temperature}: {MEANING[temperature]}" for temperature in shown)
+        + f". Marks: {sample_counts(measured, 'process', 'processes')}; "
+        "lines: quartiles, none for a single sample.",
     )
     return fig
 
@@ -134,31 +150,41 @@ def _draw_panel(axes: Axes, panel: _Panel, low: float, high: float, several: boo
 
 def _why(panel: _Panel, strategy: str) -> str:
     absences = [panel.absences[key] for key in panel.absences if key[0] == strategy]
-    said = dict.fromkeys(f"{a.status}: {a.reason}" if a.reason else a.status for a in absences)
+    if all(absence.not_measured for absence in absences):
+        return "not measured in this run"
+    said = dict.fromkeys(f"{a.status}: {a.reason}" if a.reason else a.status for a in absences if not a.not_measured)
     return textwrap.shorten("; ".join(said), 110, placeholder=" ...")
 
 
 def _finding(panels: Sequence[_Panel]) -> str:
-    """Which strategy starts first at the coldest temperature, and how often, beside eager."""
-    firsts = []
-    for panel in panels:
-        saved = [name for name in panel.strategies if name != EAGER and panel.coldest(name)[0] < len(TEMPERATURES)]
-        if saved:
-            firsts.append((saved[0], panel))
-    if not firsts:
+    """Which strategy loads fastest at the coldest temperature that can be judged, and for how many models."""
+    found = [(panel, one) for panel in panels if (one := standing(panel.starts)) is not None]
+    if not found:
         return "No strategy has a load time in the newest results"
-    names = [name for name, _ in firsts]
-    name = max(dict.fromkeys(names), key=names.count)
-    panel = next(panel for first, panel in firsts if first == name)
-    rank, value = panel.coldest(name)
-    temperature = TEMPERATURES[rank]
-    where = f"{', '.join(v for _, v in panel.shared.params)}, {temperature}"
-    if len(panels) > 1:
-        return f"{name} starts first of the saved, {temperature}, in {names.count(name)} of {len(panels)} panels"
-    eager = panel.measurements.get((EAGER, temperature))
-    beside = f"; eager {quantity(eager.value, 'seconds')}" if eager else "; eager was not measured"
-    once = " (n=1)" if panel.measurements[name, temperature].n == 1 else ""
-    return f"{where}: {name} starts first of the saved, {quantity(value, 'seconds')} to the first output{beside}{once}"
+    judged = [(panel, one) for panel, one in found if one.judged]
+    if len(panels) == 1:
+        panel, only = found[0]
+        where = f"{', '.join(v for _, v in panel.shared.params)}, {only.temperature}"
+        return f"{where}: {_beside_eager(only) if only.judged else only.not_judged()}"
+    several = len({panel.place for panel in panels}) > 1
+    noun = f"{len(panels)} models" + (" by environment" if several else "")
+    if not judged:
+        return f"n=1, not judged: {noun}"
+    said = [f"{one.leader()}, {one.temperature}" for _, one in judged]
+    most = max(dict.fromkeys(said), key=said.count)
+    rest = f"; n=1, not judged, for {len(found) - len(judged)}" if len(judged) < len(found) else ""
+    return f"{most}, for {said.count(most)} of {noun}{rest}"
+
+
+def _beside_eager(found: Standing) -> str:
+    first, eager = found.saved[0], found.eager
+    said = f"{found.leader()}, {quantity(first.median_s, 'seconds')} to the first output"
+    if eager is None:
+        return f"{said}; eager was not measured"
+    time = quantity(eager.median_s, "seconds")
+    if first.overlaps(eager):
+        return f"{said}; eager {time}, a difference within the spread"
+    return f"{said}, {'faster' if first.median_s < eager.median_s else 'slower'} than eager ({time})"
 
 
 def _table(runs: Sequence[Run]) -> Table | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from typing import Any
 
 import torch
@@ -11,8 +12,16 @@ from torch import nn
 from pcbench import pytrees, torch_api
 from pcbench.errors import UsageError
 
-# Largest error that reordered sums explain, as a part of the tensor's largest magnitude; other dtypes must be equal.
-TOLERANCE = {torch.float64: 1e-9, torch.float32: 1e-4, torch.float16: 5e-3, torch.bfloat16: 4e-2}
+# Largest error that reordered sums explain, relative to a value and to the tensor's typical magnitude together; tensors
+# of other dtypes must be equal.
+TOLERANCE = {
+    torch.float64: 1e-9,
+    torch.complex128: 1e-9,
+    torch.float32: 1e-4,
+    torch.complex64: 1e-4,
+    torch.float16: 5e-3,
+    torch.bfloat16: 4e-2,
+}
 
 
 def difference(expected: Any, actual: Any) -> str | None:
@@ -21,29 +30,52 @@ def difference(expected: Any, actual: Any) -> str | None:
     then, now = pytree.tree_structure(expected), pytree.tree_structure(actual)
     if then != now or type(expected) is not type(actual):
         return f"the output's structure is {type(actual).__name__} {now}, eager's is {type(expected).__name__} {then}"
-    for index, (left, right) in enumerate(zip(pytrees.tensors(expected), pytrees.tensors(actual), strict=True)):
-        if (left.shape, left.dtype) != (right.shape, right.dtype):
-            return f"output {index} is {right.dtype}{list(right.shape)}, eager's is {left.dtype}{list(left.shape)}"
-        if left.numel() and not _close(left, right):
-            error = (left.double() - right.double()).abs().max().item()
-            return f"output {index} differs from eager's by up to {error:.3g}"
+    for index, (left, right) in enumerate(zip(pytree.tree_leaves(expected), pytree.tree_leaves(actual), strict=True)):
+        if isinstance(left, torch.Tensor) and isinstance(right, torch.Tensor):
+            differs = _tensor_difference(left, right)
+        else:
+            differs = None if _same(left, right) else f"is {right!r:.60}, eager's is {left!r:.60}"
+        if differs is not None:
+            return f"output {index} {differs}"
     return None
+
+
+def _same(left: Any, right: Any) -> bool:
+    if isinstance(left, float) and isinstance(right, float):
+        return math.isclose(left, right, rel_tol=TOLERANCE[torch.float32]) or (math.isnan(left) and math.isnan(right))
+    return type(left) is type(right) and bool(left == right)
+
+
+def _tensor_difference(left: torch.Tensor, right: torch.Tensor) -> str | None:
+    if (left.shape, left.dtype) != (right.shape, right.dtype):
+        return f"is {right.dtype}{list(right.shape)}, eager's is {left.dtype}{list(left.shape)}"
+    if left.device != right.device:
+        return f"is on {right.device}, eager's is on {left.device}"
+    if not left.numel() or _close(left, right):
+        return None
+    error = (_real(left) - _real(right)).abs().nan_to_num(nan=math.inf).max().item()
+    return f"differs from eager's by up to {error:.3g}"
+
+
+def _real(tensor: torch.Tensor) -> torch.Tensor:
+    plain = tensor.detach()
+    return (torch.view_as_real(plain.resolve_conj()) if plain.is_complex() else plain).double()
 
 
 def _close(left: torch.Tensor, right: torch.Tensor) -> bool:
     tolerance = TOLERANCE.get(left.dtype)
     if tolerance is None:
         return torch.equal(left, right)
-    left, right = left.detach().double(), right.detach().double()
+    left, right = _real(left), _real(right)
     finite = left.isfinite()
     if not torch.equal(finite, right.isfinite()) or not torch.equal(
         left[~finite].nan_to_num(nan=0.5), right[~finite].nan_to_num(nan=0.5)
     ):
         return False
-    if not finite.any():
-        return True
     left, right = left[finite], right[finite]
-    return bool((left - right).abs().max() <= tolerance * left.abs().max())
+    nonzero = left[left != 0].abs()
+    typical = nonzero.median() if nonzero.numel() else left.new_zeros(())
+    return bool(((left - right).abs() <= tolerance * (left.abs() + typical)).all())
 
 
 def require_tensors(output: Any) -> None:

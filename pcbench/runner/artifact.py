@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform as python_platform
 import shutil
-from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
@@ -14,11 +14,11 @@ from typing import Any
 import torch
 from torch import nn
 
-from pcbench import manifest, pytrees, snapshot, torch_api
+from pcbench import manifest, pytrees, snapshot
 from pcbench.errors import ArtifactError
 from pcbench.manifest import Manifest, Platform
 from pcbench.runner import agreement
-from pcbench.strategies import Runner, Strategy
+from pcbench.strategies import Strategy
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Captured:
     manifest: Manifest
 
 
-def here(device: str = "cpu") -> Platform:
+def here() -> Platform:
     """What this process is, as far as an artifact depends on it."""
     try:
         triton = metadata.version("triton")
@@ -54,8 +54,8 @@ def here(device: str = "cpu") -> Platform:
         torch_git=torch.version.git_version or "unknown",
         triton=triton,
         python=python_platform.python_version(),
-        device=device,
-        isa=torch_api.get("get_isa")(),
+        device="cuda" if torch.cuda.is_available() else "cpu",
+        isa=torch.backends.cpu.get_cpu_capability(),
         threads=torch.get_num_threads(),
     )
 
@@ -78,7 +78,7 @@ def describe(
     return Manifest(
         strategy=name,
         weights=strategy.weights,
-        platform=here(inputs[0].device.type if inputs else "cpu"),
+        platform=replace(here(), device=inputs[0].device.type if inputs else "cpu"),
         grad=torch.is_grad_enabled(),
         inputs=tuple(f"{str(t.dtype).removeprefix('torch.')}{list(t.shape)}:{list(t.stride())}" for t in inputs),
         dataclasses=pytrees.register((args, kwargs, output)),
@@ -94,8 +94,10 @@ def capture(
     return Captured(strategy, strategy.capture(model, args, kwargs), description)
 
 
-def save(captured: Captured, folder: Path) -> Artifact:
+def save(captured: Captured, folder: Path, clock: AbstractContextManager[None] | None = None) -> Artifact:
     """Write the artifact beside ``folder``, then rename: a folder that is there is whole.
+
+    ``clock`` surrounds the strategy's own save, without the manifest and its digests.
 
     Raises:
         ArtifactError: ``folder`` exists already.
@@ -105,7 +107,8 @@ def save(captured: Captured, folder: Path) -> Artifact:
     aside = folder.with_name(f".{folder.name}.{os.getpid()}")
     aside.mkdir(parents=True)
     try:
-        captured.strategy.save(captured.payload, aside)
+        with clock or nullcontext():
+            captured.strategy.save(captured.payload, aside)
         whole = replace(captured.manifest, sha256=manifest.digests(aside))
         manifest.write(aside, whole)
         aside.rename(folder)
@@ -122,14 +125,9 @@ def open_checked(folder: Path, name: str) -> Artifact:
         ArtifactError: It is damaged, or was made for something other than this process; the error says what differs.
     """
     found = manifest.read(folder)
-    manifest.check(folder, found, name, here(found.platform.device))
+    manifest.check(folder, found, name, here())
     if found.grad != torch.is_grad_enabled():
         was, now = ("with" if grad else "without" for grad in (found.grad, torch.is_grad_enabled()))
         raise ArtifactError(f"{folder} was saved {was} gradients, this is {now}", hint="load it under torch.no_grad()")
     pytrees.register_named(found.dataclasses)
     return Artifact(folder, found)
-
-
-def loader(artifact: Artifact, strategy: Strategy, model: nn.Module) -> Callable[[], Runner]:
-    """What a load sample times: the strategy's own load, without pcbench's checks."""
-    return lambda: strategy.load(artifact.folder, model)

@@ -59,17 +59,28 @@ def inputs(model: Model) -> Inputs:
 
 
 def _from_function(target: str, function: Callable[[], Any]) -> Model:
-    def made() -> tuple[Any, Any, Any]:
+    """The function makes model and inputs at once: each is kept for whoever asks for it next."""
+    kept_models: list[Any] = []
+    kept_inputs: list[Inputs] = []
+
+    def make() -> None:
         result = function()
         if not (isinstance(result, tuple) and len(result) == 3):
             raise UsageError(f"{target} returned a {type(result).__name__}", hint="return (model, args, kwargs)")
-        return result
+        kept_models[:] = [result[0]]
+        kept_inputs[:] = [(tuple(result[1]), dict(result[2]))]
+
+    def made_model() -> Any:
+        if not kept_models:
+            make()
+        return kept_models.pop()
 
     def made_inputs() -> Inputs:
-        _, args, kwargs = made()
-        return copy.deepcopy((tuple(args), dict(kwargs)))
+        if not kept_inputs:
+            make()
+        return copy.deepcopy(kept_inputs[0])
 
-    return Model(build=lambda: made()[0], inputs=made_inputs)
+    return Model(build=made_model, inputs=made_inputs)
 
 
 def _said(what: str, call: Callable[[], Any]) -> Any:

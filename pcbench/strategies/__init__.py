@@ -21,7 +21,8 @@ from typing import Any, Literal
 import torch
 from torch import nn
 
-from pcbench.errors import ModelDiedError
+from pcbench import torch_api
+from pcbench.errors import ModelDiedError, UnavailableError
 
 Runner = Callable[..., Any]
 
@@ -33,11 +34,11 @@ class Strategy:
     Attributes:
         summary: One line for people.
         weights: ``baked`` into the artifact, or ``passed`` when it is called (the runner then needs the model).
-        probe: None when it works here, else the reason why it does not.
+        probe: None when it works here, else what this installation lacks; raises where the strategy itself is at fault.
         capture: From the model, its args and its kwargs to something that ``save`` takes.
         save: Writes what was captured into a folder.
         load: From that folder, and the model where weights are passed, to a runner.
-        imports: Modules that ``load`` needs beyond ``torch`` itself.
+        imports: What ``load`` needs beyond ``torch`` itself, as keys of ``torch_api.NAMES``.
     """
 
     summary: str
@@ -79,15 +80,34 @@ def round_trip(
     save: Callable[[Any, Path], None],
     load: Callable[[Path, nn.Module], Runner],
 ) -> str | None:
-    """Capture, save, load and call a tiny model: None when the answer is right, else what went wrong, in one line."""
+    """Capture, save, load and call a tiny model: None when that works, else what this torch or machine lacks.
+
+    Raises:
+        ArithmeticError: The answer differs from eager's.
+        Exception: Whatever else the strategy raises: a fault is not an absence.
+    """
     model, x = nn.Linear(2, 2).eval(), torch.ones(1, 2)
     with tempfile.TemporaryDirectory(prefix="pcbench-probe-") as folder, torch.no_grad():
         try:
             save(capture(model, (x,), {}), Path(folder))
             answer = load(Path(folder), model)(x)
-        except Exception as error:  # whatever stops it is the answer to "why not?"
+        except Exception as error:
+            lacking = _lacking(error)
+            if lacking is None:
+                raise
+            return lacking
+        if not torch.allclose(answer, model(x)):
+            raise ArithmeticError("a tiny model's answer differs from eager's")
+    return None
+
+
+def _lacking(error: BaseException | None) -> str | None:
+    """What is missing here, in one line, where that is what an error or one of its causes says."""
+    while error is not None:
+        if isinstance(error, UnavailableError) or type(error).__name__ in torch_api.COMPILER_FAILURES:
             return one_line(error)
-        return None if torch.allclose(answer, model(x)) else "a tiny model's answer differs from eager's"
+        error = error.__cause__ or error.__context__
+    return None
 
 
 def one_line(error: BaseException) -> str:

@@ -24,7 +24,7 @@ def strategy(*, backend: str, summary: str) -> Strategy:
         capture=capture,
         save=_save,
         load=_load,
-        imports=("torch._dynamo", "torch._inductor"),
+        imports=("dynamo", "inductor"),
     )
 
 

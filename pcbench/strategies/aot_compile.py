@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from pcbench import torch_api
+from pcbench import snapshot, torch_api
 from pcbench.strategies import Runner, Strategy, call_model, round_trip, weak_runner
 
 _FILE = "function.bin"
@@ -19,7 +19,10 @@ _FILE = "function.bin"
 
 def capture(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A compiled function of ``(model, args, kwargs)``."""
-    return torch.compile(call_model, fullgraph=True).aot_compile(((model, args, kwargs), {}))  # type: ignore[attr-defined]  # not in torch's stubs
+    compiled: Any = torch.compile(call_model, fullgraph=True)
+    # torch 2.14 pickles a parameter's gradient with its guards, and cannot load what it wrote.
+    with snapshot.without_gradients(model.parameters()):
+        return compiled.aot_compile(((model, args, kwargs), {}))
 
 
 def save(function: Any, folder: Path) -> None:
@@ -41,5 +44,5 @@ STRATEGY = Strategy(
     capture=capture,
     save=save,
     load=load,
-    imports=("torch._dynamo", "torch._inductor"),
+    imports=("dynamo", "inductor"),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,7 @@ def capture(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 
 def save(package: Path, folder: Path) -> None:
     """Move the package: left in the cache folder, it would be carried along by every copy of the caches."""
-    (folder / _FILE).write_bytes(package.read_bytes())
-    package.unlink()
+    shutil.move(package, folder / _FILE)
 
 
 def load(folder: Path, model: nn.Module) -> Runner:  # noqa: ARG001  # one signature for all strategies
@@ -39,5 +39,5 @@ STRATEGY = Strategy(
     capture=capture,
     save=save,
     load=load,
-    imports=("torch._inductor",),
+    imports=("aoti_load_package",),
 )

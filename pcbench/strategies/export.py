@@ -38,5 +38,5 @@ STRATEGY = Strategy(
     capture=capture,
     save=save,
     load=load,
-    imports=("torch.export.pt2_archive._package",),
+    imports=("load_pt2",),
 )
