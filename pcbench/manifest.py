@@ -72,11 +72,6 @@ def write(folder: Path, manifest: Manifest) -> None:
     (folder / FILE).write_text(text + "\n", encoding="utf-8")
 
 
-def is_artifact(folder: Path) -> bool:
-    """Whether there is a manifest in the folder."""
-    return (folder / FILE).is_file()
-
-
 def read(folder: Path) -> Manifest:
     """Read a manifest.
 

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from pcbench import discovery, manifest, timing, torch_api
+from pcbench import discovery, timing, torch_api
 from pcbench.errors import ExtensionError, PcbenchError, UsageError
 from pcbench.models import Model
 from pcbench.runner import agreement, artifact, targets
@@ -54,7 +54,7 @@ def capture(request: Request, clock: timing.PhaseClock, emit: Emit) -> None:
     definition = targets.find(request.target, Path(request.cwd))
     emit({"stage": "building the model"})
     model, (args, kwargs) = targets.build(definition), targets.inputs(definition)
-    _require_same(request, definition, model)
+    _require_same(request, definition, model, None)
     clock.cpu_s = 0.0
     with torch.no_grad():
         with _stage(emit, "the eager run", Status.CAPTURE_FAILED):
@@ -89,17 +89,17 @@ def load(request: Request, clock: timing.PhaseClock, emit: Emit) -> None:
         definition = targets.find(target, cwd) if needs_model else None
     definition = definition or targets.find(target, cwd)
     with torch.no_grad():
+        opened = _opened(request, strategy, emit)
         emit({"stage": "building the model"})
         model = nn.Module()
         if needs_model:
             model = _timed_build(definition, clock)
-            _require_same(request, definition, model)
-        opened = _opened(request, strategy, emit)
+            _require_same(request, definition, model, opened)
         runner, output = _first_output(clock, emit, opened, strategy, model, definition)
         rss = timing.peak_rss_bytes()
         if not needs_model:
             model = targets.build(definition)
-            _require_same(request, definition, model)
+            _require_same(request, definition, model, opened)
         _check(request, emit, definition, model, output)
         emit({"sample": _sample(request, request.temperature, clock, rss)})
         if request.hot:
@@ -199,7 +199,7 @@ def _check(request: Request, emit: Emit, definition: Model, model: nn.Module, ou
         raise StageFailedError(Status.WRONG_RESULT, differs)
 
 
-def _require_same(request: Request, definition: Model, model: nn.Module) -> None:
+def _require_same(request: Request, definition: Model, model: nn.Module, opened: Artifact | None) -> None:
     """Check that a model that was just built, and its inputs, are those of the capture, and that threads are as asked.
 
     Raises:
@@ -210,13 +210,13 @@ def _require_same(request: Request, definition: Model, model: nn.Module) -> None
             f"{request.target} sets torch's threads to {torch.get_num_threads()}, {request.threads} were asked for",
             hint="take torch.set_num_threads out of the model, and use --threads",
         )
-    if request.artifact is not None and manifest.is_artifact(Path(request.artifact)):
-        made = manifest.read(Path(request.artifact)).fingerprint
-        if made != agreement.fingerprint(model, *targets.inputs(definition)):
-            raise UsageError(
-                f"{request.target} builds other weights or inputs in each process, so no answer can be checked",
-                hint="seed every random number that it uses (torch's generator is seeded already)",
-            )
+    if opened is None:
+        return
+    if opened.manifest.fingerprint != agreement.fingerprint(model, *targets.inputs(definition)):
+        raise UsageError(
+            f"{request.target} builds other weights or inputs in each process, so no answer can be checked",
+            hint="seed every random number that it uses (torch's generator is seeded already)",
+        )
 
 
 def _sample(request: Request, temperature: str, clock: timing.PhaseClock, rss: int | None) -> dict[str, Any]:
