@@ -9,6 +9,7 @@ from pcbench.analysis.records import Absence
 from pcbench.errors import ResultsError
 
 HEAD = {"commit": "abc", "environment": "shared", "torch": "2.15.0", "threads": 2, "gpu": None, "flags": {"A": "1"}}
+HEAD |= {"compiler": "g++ 12", "load_average": 1}
 
 
 @pytest.fixture
@@ -27,6 +28,7 @@ def test_what_the_plugin_writes_is_read_back(path: Path) -> None:
 
     assert (found.context.torch, found.context.threads, found.context.gpu) == ("2.15.0", 2, None)
     assert found.context.flags == {"A": "1"}
+    assert (found.context.compiler, found.context.load_average) == ("g++ 12", 1.0)
     assert found.absences == {"bench_load.X(mlp)": Absence("CRASHED", "ended by SIGSEGV")}
 
 

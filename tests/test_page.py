@@ -101,12 +101,15 @@ def test_the_environment_is_a_column_only_where_there_are_several(sections: list
 def test_flags_and_driver_of_a_run_are_shown_where_it_had_any(sections: list[Section]) -> None:
     (plain,) = history(1)
     assert plain.context is not None
-    flagged = replace(plain, context=replace(plain.context, driver="999.1", flags={"TORCH_A": "1"}))
+    flagged = replace(
+        plain,
+        context=replace(plain.context, driver="999.1", compiler="g++ 12", load_average=3.81, flags={"TORCH_A": "1"}),
+    )
 
     assert "TORCH_A=1" not in page(sections, Results((plain,)))
     text = Read(page(sections, Results((flagged,)))).text
-    assert "committednewest ran ondriverflags" in text
-    assert "999.1TORCH_A=1" in text
+    assert "committednewest ran ondriverC++ compilerload when it beganflags" in text
+    assert "999.1g++ 123.8TORCH_A=1" in text
 
 
 def test_what_is_wider_than_a_phone_says_that_it_scrolls(sections: list[Section]) -> None:

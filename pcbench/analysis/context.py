@@ -1,7 +1,7 @@
 """The sidecar of a result file: what the run ran on, and why a case has no number.
 
 JSON lines. The first is one object: schema, commit, environment, torch, torch_git, triton, python, threads, isa, gpu,
-driver, profile, flags. Each later one is ``{"case", "status", "reason"}``.
+driver, profile, flags, compiler, load_average. Each later one is ``{"case", "status", "reason"}``.
 """
 
 from __future__ import annotations
@@ -79,7 +79,13 @@ def _context(head: Mapping[str, object]) -> Context:
         driver=text("driver"),
         profile=text("profile"),
         flags={str(key): str(value) for key, value in flags.items()},
+        compiler=text("compiler"),
+        load_average=_load_average(head.get("load_average")),
     )
+
+
+def _load_average(value: object) -> float | None:
+    return float(value) if isinstance(value, int) else optional(value, float, "load_average")
 
 
 def _absence(line: Mapping[str, object]) -> tuple[str, Absence]:

@@ -89,7 +89,11 @@ class Machine:
 
 @dataclass(frozen=True)
 class Context:
-    """What asv does not record of a run: the sidecar's first line. None where it does not say."""
+    """What asv does not record of a run: the sidecar's first line. None where it does not say.
+
+    Attributes:
+        load_average: Processes that wanted a CPU over the last minute, when measuring began.
+    """
 
     commit: str
     environment: str
@@ -103,6 +107,8 @@ class Context:
     driver: str | None = None
     profile: str | None = None
     flags: Mapping[str, str] = field(default_factory=dict)
+    compiler: str | None = None
+    load_average: float | None = None
 
 
 @dataclass(frozen=True)

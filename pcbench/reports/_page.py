@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 
 from pcbench.analysis.quantities import counted
-from pcbench.analysis.records import Problem, Results, Run
+from pcbench.analysis.records import Context, Problem, Results, Run
 from pcbench.analysis.series import by_place
 from pcbench.reports import Table
 from pcbench.reports._captions import ran_on
@@ -82,14 +82,22 @@ def _measured(runs: Sequence[Run]) -> str:
     for place, ordered in by_place(runs).items():
         newest = ordered[-1]
         row = (str(place), f"{len(ordered)}", newest.commit[:8], f"{newest.date:%Y-%m-%d}", ran_on(newest))
-        rows.append((*row, newest.context.driver if newest.context else None, _flags(newest)))
-    header = ("environment", "commits", "newest", "committed", "newest ran on", "driver", "flags")
+        rows.append((*row, *_context_cells(newest.context)))
+    header = (
+        *("environment", "commits", "newest", "committed", "newest ran on"),
+        *("driver", "C++ compiler", "load when it began", "flags"),
+    )
     told = [i for i in range(len(header)) if any(row[i] for row in rows)]
     return _table(Table(_some(header, told), tuple(_some(tuple(cell or "-" for cell in row), told) for row in rows)))
 
 
-def _flags(run: Run) -> str:
-    return ", ".join(f"{name}={value}" for name, value in sorted(run.context.flags.items())) if run.context else ""
+def _context_cells(context: Context | None) -> tuple[str | None, ...]:
+    """What a sidecar says beside what the captions say; None or empty where it does not say."""
+    if context is None:
+        return (None, None, None, None)
+    load = None if context.load_average is None else f"{context.load_average:.1f}"
+    flags = ", ".join(f"{name}={value}" for name, value in sorted(context.flags.items()))
+    return (context.driver, context.compiler, load, flags)
 
 
 def _some(cells: tuple[str, ...], places: Sequence[int]) -> tuple[str, ...]:
