@@ -13,21 +13,9 @@ import time
 from pathlib import Path
 
 import pytest
+from users_model import HEAD, TAIL
 
-MODEL = """
-import torch
-from torch import nn
-from pcbench.models import Model
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.linear = nn.Linear(4, 4)
-    def forward(self, x):
-        return self.linear(x)
-
-MODEL = Model(build=Net, inputs=lambda: ((torch.ones(2, 4),), {}))
-"""
+MODEL = HEAD + TAIL
 
 
 def pcbench(*words: str, cwd: Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:

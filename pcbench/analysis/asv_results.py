@@ -21,7 +21,7 @@ from pcbench.analysis.records import Absence, Case, Machine, Measurement, Proble
 from pcbench.errors import ResultsError
 
 _RESULT_VERSION = 2
-_HINT = "asv run writes one, make bench too"
+_HINT = "pcbench bench and asv run write one"
 
 
 def read_results(folder: Path) -> Results:
