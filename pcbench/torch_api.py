@@ -32,23 +32,25 @@ class Name:
     verified: tuple[str, ...]
 
 
-_BOTH = ("2.14.1", "2.15.0")
+_PRECOMPILE = ("2.14.1", "2.15.0")
+_ALL = ("2.11.0", *_PRECOMPILE)
 _PT2 = "torch.export.pt2_archive._package"
 
 NAMES: dict[str, Name] = {
-    "package_pt2": Name(_PT2, "package_pt2", "saving an exported program", _BOTH),
-    "load_pt2": Name(_PT2, "load_pt2", "loading an exported program", _BOTH),
+    "package_pt2": Name(_PT2, "package_pt2", "saving an exported program", _ALL),
+    "load_pt2": Name(_PT2, "load_pt2", "loading an exported program", _ALL),
     "aoti_compile_and_package": Name(
-        "torch._inductor", "aoti_compile_and_package", "capturing an AOTInductor package", _BOTH
+        "torch._inductor", "aoti_compile_and_package", "capturing an AOTInductor package", _ALL
     ),
-    "aoti_load_package": Name("torch._inductor", "aoti_load_package", "loading an AOTInductor package", _BOTH),
-    "load_compiled_function": Name("torch.compiler", "load_compiled_function", "loading aot_compile's function", _BOTH),
-    "precompile": Name("torch.compiler", "precompile", "capturing and loading with precompile", _BOTH),
-    "pytree": Name("torch.utils._pytree", "", "dataclass inputs and outputs", _BOTH),
-    "dynamo": Name("torch._dynamo", "", "loading what Dynamo or precompile saved", _BOTH),
-    "inductor": Name("torch._inductor", "", "loading what Inductor compiled", _BOTH),
-    "dynamo_counters": Name("torch._dynamo.utils", "counters", "seeing that a load compiled again", _BOTH),
-    "instruction_counter": Name("torch._C", "_instruction_counter", "trying the hardware counters", _BOTH),
+    "aoti_load_package": Name("torch._inductor", "aoti_load_package", "loading an AOTInductor package", _ALL),
+    "load_compiled_function": Name("torch.compiler", "load_compiled_function", "loading aot_compile's function", _ALL),
+    "precompile": Name("torch.compiler", "precompile", "capturing and loading with precompile", _PRECOMPILE),
+    "pytree": Name("torch.utils._pytree", "", "dataclass inputs and outputs", _ALL),
+    "dynamo": Name("torch._dynamo", "", "loading what Dynamo or precompile saved", _ALL),
+    "inductor": Name("torch._inductor", "", "loading what Inductor compiled", _ALL),
+    "dynamo_config": Name("torch._dynamo", "config", "turning aot_compile on, which torch 2.11 leaves off", _ALL),
+    "dynamo_counters": Name("torch._dynamo.utils", "counters", "seeing that a load compiled again", _ALL),
+    "instruction_counter": Name("torch._C", "_instruction_counter", "trying the hardware counters", _ALL),
 }
 
 

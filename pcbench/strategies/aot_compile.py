@@ -19,9 +19,10 @@ _FILE = "function.bin"
 
 def capture(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A compiled function of ``(model, args, kwargs)``."""
-    compiled: Any = torch.compile(call_model, fullgraph=True)
     # torch 2.14 pickles a parameter's gradient with its guards, and cannot load what it wrote.
-    with snapshot.without_gradients(model.parameters()):
+    turned_on = torch_api.get("dynamo_config").patch(enable_aot_compile=True)
+    with turned_on, snapshot.without_gradients(model.parameters()):
+        compiled: Any = torch.compile(call_model, fullgraph=True)
         return compiled.aot_compile(((model, args, kwargs), {}))
 
 
