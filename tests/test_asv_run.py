@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from git_history import Repository
 from toy_suite import toy, toy_repository
 
 from pcbench import sidecar
@@ -37,13 +38,7 @@ def test_an_interrupted_run_keeps_what_it_measured_and_its_sidecar(small_python:
     repository = toy_repository(tmp_path, small_python)
     commit = repository.commit({"toy/__init__.py": toy(1.0), "benchmarks/bench_toy.py": SLOW_SUITE})
     progress = tmp_path / "progress"
-    running = subprocess.Popen(
-        [sys.executable, "-m", "asv", "run", "HEAD"],
-        cwd=repository.root,
-        env=repository.environment(PCBENCH_PROGRESS=str(progress)),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    running = started(repository, progress)
     wait_for(lambda: progress.is_file() and 'track_wait", "index": 1' in progress.read_text())
     running.send_signal(signal.SIGINT)
     running.wait(60)
@@ -74,13 +69,7 @@ def test_a_second_run_over_the_same_checkout_is_refused(small_python: Path, tmp_
     repository = toy_repository(tmp_path, small_python)
     repository.commit({"toy/__init__.py": toy(1.0), "benchmarks/bench_toy.py": SLOW_SUITE})
     progress = tmp_path / "progress"
-    running = subprocess.Popen(
-        [sys.executable, "-m", "asv", "run", "HEAD"],
-        cwd=repository.root,
-        env=repository.environment(PCBENCH_PROGRESS=str(progress)),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    running = started(repository, progress)
     wait_for(progress.is_file)
 
     second = repository.asv("run", "HEAD")
@@ -89,6 +78,16 @@ def test_a_second_run_over_the_same_checkout_is_refused(small_python: Path, tmp_
     running.wait(60)
     assert second.returncode == 1
     assert "another asv run uses the checkout" in second.stdout + second.stderr
+
+
+def started(repository: Repository, progress: Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "asv", "run", "HEAD"],
+        cwd=repository.root,
+        env=repository.environment(PCBENCH_PROGRESS=str(progress)),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
 
 
 def wait_for(condition: Callable[[], bool], seconds: float = 60.0) -> None:
