@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pcbench.errors import ExtensionError, UsageError
+from pcbench.errors import ExtensionError, UnavailableError, UsageError
 
 T = TypeVar("T")
 
@@ -55,6 +55,7 @@ def load(package: str, name: str, constant: str, kind: type[T]) -> T:
 
     Raises:
         ExtensionError: The file raised on import, or lacks the constant.
+        UnavailableError: The file said on import that this installation lacks what it needs.
     """
     module = _import(f"{package}.{name}", lambda: importlib.import_module(f"{package}.{name}"))
     return _constant(module, constant, kind)
@@ -117,6 +118,8 @@ def _make_importable(folder: Path) -> None:
 def _import(what: str, run: Callable[[], T]) -> T:
     try:
         return run()
+    except UnavailableError:
+        raise
     except (Exception, SystemExit) as error:  # a stranger's file may raise anything: it is said first, with its place
         frames = traceback.extract_tb(error.__traceback__)
         place = next((f for f in reversed(frames) if "importlib" not in f.filename), frames[-1])

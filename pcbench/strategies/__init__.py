@@ -39,6 +39,10 @@ class Strategy:
         save: Writes what was captured into a folder.
         load: From that folder, and the model where weights are passed, to a runner.
         imports: What ``load`` needs beyond ``torch`` itself, as keys of ``torch_api.NAMES``.
+        machine_code: The artifact holds code for an instruction set, so that a lesser CPU cannot run it.
+        retraces: A load traces the model again by design, and finds the compiled parts in caches: only a cache that
+            misses, or a compiler that builds, means that it compiled again.
+        takes_options: Entries of Inductor's config that are in effect while it captures make a difference.
     """
 
     summary: str
@@ -48,6 +52,9 @@ class Strategy:
     save: Callable[[Any, Path], None]
     load: Callable[[Path, nn.Module], Runner]
     imports: tuple[str, ...] = ()
+    machine_code: bool = True
+    retraces: bool = False
+    takes_options: bool = False
 
 
 def call_model(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -25,6 +25,8 @@ def strategy(*, backend: str, summary: str) -> Strategy:
         save=_save,
         load=_load,
         imports=("dynamo", "inductor"),
+        machine_code=backend == "inductor",
+        takes_options=backend == "inductor",
     )
 
 

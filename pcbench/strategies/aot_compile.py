@@ -46,4 +46,5 @@ STRATEGY = Strategy(
     save=save,
     load=load,
     imports=("dynamo", "inductor"),
+    takes_options=True,
 )

@@ -40,4 +40,5 @@ STRATEGY = Strategy(
     save=save,
     load=load,
     imports=("aoti_load_package",),
+    takes_options=True,
 )

@@ -39,4 +39,5 @@ STRATEGY = Strategy(
     save=save,
     load=load,
     imports=("load_pt2",),
+    machine_code=False,
 )
