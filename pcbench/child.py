@@ -19,16 +19,17 @@ import sys  # noqa: E402
 from typing import Any  # noqa: E402
 
 from pcbench import checkout, timing  # noqa: E402
-from pcbench.errors import PcbenchError  # noqa: E402
+from pcbench.errors import PcbenchError, UnavailableError  # noqa: E402
+from pcbench.status import Status  # noqa: E402
 
 
 # From <linux/prctl.h>: a process whose parent was killed must not go on measuring.
 _PR_SET_PDEATHSIG = 1
 
 _ANSWERS = {
-    "capture": "pcbench.runner.ladder",
+    "capture": "pcbench.runner.capturing",
     "load": "pcbench.runner.ladder",
-    "probe": "pcbench.runner.ladder",
+    "probe": "pcbench.runner.capturing",
     "describe": "pcbench.runner.installation",
 }
 
@@ -51,10 +52,10 @@ def main(request: dict[str, Any], fd: int) -> int:
         with clock.phase("import_torch_s"):
             torch = importlib.import_module("torch")
         torch.set_num_threads(request["threads"])
-        ladder = importlib.import_module("pcbench.runner.ladder")
-        getattr(importlib.import_module(_ANSWERS[do]), do)(ladder.Request(**request), clock, emit)
+        stages = importlib.import_module("pcbench.runner.stages")
+        getattr(importlib.import_module(_ANSWERS[do]), do)(stages.Request(**request), clock, emit)
     except PcbenchError as error:
-        status = getattr(error, "status", None)
+        status = Status.UNAVAILABLE if isinstance(error, UnavailableError) else getattr(error, "status", None)
         if status is None:
             emit({"error": {"problem": error.problem, "hint": error.hint}})
         else:

@@ -13,6 +13,8 @@ from pcbench.errors import ArtifactError
 
 FORMAT = 1
 FILE = "manifest.json"
+ANY_ISA = "any"
+"""The instruction set of an artifact that holds no machine code."""
 
 # x86 and ARM instruction sets as torch names them, weakest first: code for one runs on those after it.
 _ISA_ORDER = (("NO AVX", "AVX2", "AVX512"), ("DEFAULT", "SVE128"), ("DEFAULT", "SVE256"))
@@ -25,7 +27,8 @@ class Platform:
     Attributes:
         torch, torch_git: Version and git commit of torch; ``triton`` is None without Triton.
         device: ``cpu`` or ``cuda``: what the artifact's inputs are on, or the best that the process has.
-        isa: The instruction set as torch names it; finer features of a CPU are not compared.
+        isa: The instruction set as torch names it, or ``any`` for an artifact without machine code; finer features of
+            a CPU are not compared.
         threads: CPU threads that torch uses: compiled guards refuse another number.
     """
 
@@ -144,7 +147,7 @@ def _check_files(folder: Path, manifest: Manifest) -> None:
 
 
 def _runs_on(made: str, here: str) -> bool:
-    return made == here or any(
+    return made in (here, ANY_ISA) or any(
         made in order and here in order and order.index(made) <= order.index(here) for order in _ISA_ORDER
     )
 

@@ -49,11 +49,30 @@ class LoadSample:
 
 
 @dataclass(frozen=True)
+class ShapeCall:
+    """One call of a loaded runner with inputs of another shape than the captured one.
+
+    Attributes:
+        name: The model's name for the shape.
+        call_s: Wall seconds of this first call with it; None where it gave no right answer.
+        recompiles: Frames that Dynamo traced in the call; ``compiler_processes`` the compilers that it started.
+    """
+
+    name: str
+    status: Status
+    reason: str | None = None
+    call_s: float | None = None
+    recompiles: int | None = None
+    compiler_processes: int | None = None
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What a load process gave: its samples and paired calls, or why there are none.
 
     Attributes:
         status: OK, or what went wrong; ``samples`` are those that were good before it did.
+        shapes: A call per extra shape of the model, where they were asked for; ``status`` does not speak of them.
         call_s: Seconds per later call of the loaded runner; ``eager_call_s`` was taken in turn with it, pair by pair.
     """
 
@@ -62,6 +81,7 @@ class Outcome:
     samples: tuple[LoadSample, ...] = ()
     call_s: tuple[float, ...] = ()
     eager_call_s: tuple[float, ...] = ()
+    shapes: tuple[ShapeCall, ...] = ()
 
 
 @dataclass(frozen=True)

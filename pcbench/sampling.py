@@ -16,7 +16,7 @@ from typing import Any
 
 from pcbench import processes
 from pcbench.errors import PcbenchError, UsageError
-from pcbench.samples import EAGER, Capture, LoadSample, Outcome, Phases
+from pcbench.samples import EAGER, Capture, LoadSample, Outcome, Phases, ShapeCall
 from pcbench.status import Status
 
 
@@ -74,6 +74,7 @@ def load(
     temperature: str,
     *,
     hot: bool = False,
+    shapes: bool = False,
     calls: bool = False,
 ) -> Outcome:
     """Load the artifact and call it once, in a fresh process with caches of its own.
@@ -84,6 +85,7 @@ def load(
         captured: The folder given to :func:`capture`; None for eager.
         temperature: ``cold`` or ``warm``.
         hot: Load a second time in the same process; its sample follows the first.
+        shapes: Then call once with each extra shape that the model names.
         calls: Then time later calls, in turn with eager's.
     """
     with processes.scratch() as folder:
@@ -97,6 +99,7 @@ def load(
             "artifact": artifact,
             "temperature": temperature,
             "hot": hot,
+            "shapes": shapes,
             "calls": calls,
         }
         messages, ending = _ask(setting, request, caches)
@@ -115,6 +118,7 @@ def load(
         samples,
         tuple(call_s.get("call_s", ())),
         tuple(call_s.get("eager_call_s", ())),
+        tuple(_shape(m["shape"]) for m in messages if "shape" in m),
     )
 
 
@@ -221,6 +225,10 @@ def probe(setting: Setting, strategy: str, caches: Path) -> Probe:
 def _sample(message: dict[str, Any]) -> LoadSample:
     known = dict(message)
     return LoadSample(phases=Phases(**known.pop("phases")), status=Status(known.pop("status", Status.OK)), **known)
+
+
+def _shape(message: dict[str, Any]) -> ShapeCall:
+    return ShapeCall(**message | {"status": Status(message["status"])})
 
 
 def _degraded(sample: LoadSample) -> str:

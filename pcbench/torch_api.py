@@ -50,9 +50,28 @@ NAMES: dict[str, Name] = {
     "inductor": Name("torch._inductor", "", "loading what Inductor compiled", _ALL),
     "dynamo_config": Name("torch._dynamo", "config", "turning aot_compile on, which torch 2.11 leaves off", _ALL),
     "dynamo_counters": Name("torch._dynamo.utils", "counters", "seeing that a load compiled again", _ALL),
+    "mark_dynamic": Name("torch._dynamo", "mark_dynamic", "marking dims that vary", _ALL),
+    "mark_unbacked": Name("torch._dynamo.decorators", "mark_unbacked", "marked dims under precompile", ("2.15.0",)),
+    "nativert": Name("torch._C._nativert", "PyModelRunner", "running an exported archive in C++", ("2.11.0",)),
+    "cache_artifacts": Name(
+        "torch.compiler._cache", "CacheArtifactManager", "gathering one model's cache artifacts", ("2.11.0", "2.15.0")
+    ),
+    "autograd_config": Name("torch._functorch", "config", "asking why a cache was bypassed", ("2.11.0", "2.15.0")),
+    "compile_package": Name(
+        "torch._dynamo.package", "CompilePackage", "loading with caching_precompile", ("2.11.0", "2.15.0")
+    ),
+    "precompile_context": Name(
+        "torch._dynamo.precompile_context", "PrecompileContext", "saving with caching_precompile", ("2.11.0", "2.15.0")
+    ),
     "instruction_counter": Name("torch._C", "_instruction_counter", "trying the hardware counters", _ALL),
 }
 
+
+MARKED_DIMS, MARKED_RANGES = "_dynamo_dynamic_indices", "_dynamo_dynamic_range"
+"""Attributes by which ``mark_dynamic`` leaves its marks on a tensor: a set of dims, and a set of ``dim, min, max``."""
+
+PRECOMPILE_TABLES = ("_backend_artifacts_by_key", "_dynamo_cache_entries")
+"""Where PrecompileContext keeps what it records for the whole process."""
 
 GUARD_FAILURE = "GuardManager check failed"
 """What the message of a loaded function holds when its guards refuse the call."""
@@ -66,6 +85,15 @@ def frames_compiled() -> int:
     if NAMES["dynamo_counters"].module not in sys.modules:
         return 0
     return int(get("dynamo_counters")["stats"]["unique_graphs"])
+
+
+def cache_misses() -> int:
+    """How many graphs this process found in no cache of Inductor's or AOTAutograd's, or had to compile past them."""
+    if NAMES["dynamo_counters"].module not in sys.modules:
+        return 0
+    counters = get("dynamo_counters")
+    inductor, autograd = counters["inductor"], counters["aot_autograd"]
+    return int(inductor["fxgraph_cache_miss"] + inductor["fxgraph_cache_bypass"] + autograd["autograd_cache_miss"])
 
 
 def version() -> str:

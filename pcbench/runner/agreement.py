@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -22,6 +23,9 @@ TOLERANCE = {
     torch.float16: 5e-3,
     torch.bfloat16: 4e-2,
 }
+
+Gradients = Mapping[str, torch.Tensor | None]
+"""The gradient of each parameter by name; None where there is none."""
 
 
 def difference(expected: Any, actual: Any) -> str | None:
@@ -76,6 +80,27 @@ def _close(left: torch.Tensor, right: torch.Tensor) -> bool:
     nonzero = left[left != 0].abs()
     typical = nonzero.median() if nonzero.numel() else left.new_zeros(())
     return bool(((left - right).abs() <= tolerance * (left.abs() + typical)).all())
+
+
+def take_gradients(model: nn.Module) -> Gradients:
+    """The gradients of the model's parameters by name; the model is left without."""
+    taken = {name: parameter.grad for name, parameter in model.named_parameters()}
+    model.zero_grad(set_to_none=True)
+    return taken
+
+
+def gradient_difference(expected: Gradients, actual: Gradients) -> str | None:
+    """None when both are the same gradients, else the first parameter's whose gradient differs, and how."""
+    for name, left in expected.items():
+        right = actual.get(name)
+        if left is None and right is None:
+            continue
+        if right is None:
+            return f"the gradient of {name} is missing, eager's is there"
+        differs = "is there, eager's is not" if left is None else _tensor_difference(left, right)
+        if differs is not None:
+            return f"the gradient of {name} {differs}"
+    return None
 
 
 def require_tensors(output: Any) -> None:

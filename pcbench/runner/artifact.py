@@ -71,14 +71,18 @@ def describe(
         UsageError: The output holds no tensor.
         UnavailableError: A dataclass among inputs or outputs is local to a function.
     """
-    with snapshot.preserved(list(model.buffers()), args, kwargs):
+    with snapshot.preserved(list(model.buffers()), args, kwargs), snapshot.without_gradients(model.parameters()):
         output = model(*args, **kwargs)
     agreement.require_tensors(output)
-    inputs = pytrees.tensors((args, kwargs))
+    inputs, found = pytrees.tensors((args, kwargs)), here()
     return Manifest(
         strategy=name,
         weights=strategy.weights,
-        platform=replace(here(), device=inputs[0].device.type if inputs else "cpu"),
+        platform=replace(
+            found,
+            device=inputs[0].device.type if inputs else "cpu",
+            isa=found.isa if strategy.machine_code else manifest.ANY_ISA,
+        ),
         grad=torch.is_grad_enabled(),
         inputs=tuple(f"{str(t.dtype).removeprefix('torch.')}{list(t.shape)}:{list(t.stride())}" for t in inputs),
         dataclasses=pytrees.register((args, kwargs, output)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pcbench import timing, torch_api, torch_facts
 from pcbench.errors import UnavailableError
-from pcbench.runner.ladder import Emit, Request
+from pcbench.runner.stages import Emit, Request
 
 _UNCOUNTED = 2**64 - 1
 

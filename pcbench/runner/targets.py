@@ -45,14 +45,14 @@ def build(model: Model) -> nn.Module:
     return module
 
 
-def inputs(model: Model) -> Inputs:
-    """Fresh inputs, made under a fixed seed.
+def inputs(model: Model, shape: str | None = None) -> Inputs:
+    """Fresh inputs, or those of one of the extra shapes that the model names, made under a fixed seed.
 
     Raises:
         UsageError: Making them raised, or gave something other than a tuple and a dict.
     """
     torch.manual_seed(_SEED)
-    made = _said("inputs()", model.inputs)
+    made = _said("inputs()", model.inputs if shape is None else model.shapes[shape])
     if not (isinstance(made, tuple) and len(made) == 2 and isinstance(made[0], tuple) and isinstance(made[1], dict)):
         raise UsageError(f"the model's inputs() gave {made!r:.80}", hint="return (args, kwargs): a tuple and a dict")
     return made
