@@ -36,14 +36,23 @@ PEAK_TEMPERATURES = ["cold", "warm"]
 
 def require_commit(*case):
     """Make a case n/a, with its reason in the result's sidecar, on a commit that has nothing to measure it with."""
-    if tracking is not None:
-        return
+    if tracking is None:
+        _not_applicable(case, LACKING)
+
+
+def require(measure, *case):
+    """Likewise on a commit that measures, but not this."""
+    if not hasattr(tracking, measure):
+        _not_applicable(case, f"this commit's pcbench.tracking has no {measure}")
+
+
+def _not_applicable(case, reason):
     context = os.environ.get("PCBENCH_CONTEXT")
     if context:
         named = f"{os.environ.get('PCBENCH_BENCHMARK', 'unnamed')}({', '.join(case)})"
         with Path(context).open("a") as file:
-            file.write(json.dumps({"case": named, "status": "UNAVAILABLE", "reason": LACKING}) + "\n")
-    raise NotImplementedError(LACKING)
+            file.write(json.dumps({"case": named, "status": "UNAVAILABLE", "reason": reason}) + "\n")
+    raise NotImplementedError(reason)
 
 
 def samples():

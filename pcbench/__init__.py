@@ -18,10 +18,12 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__", "precompile"]
+__all__ = ["ModelRunnerCache", "__version__", "precompile"]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "ModelRunnerCache":
+        return importlib.import_module("pcbench.runner.cache").ModelRunnerCache
     if name == "precompile":
         return importlib.import_module("pcbench.precompile")
     raise AttributeError(f"module 'pcbench' has no attribute {name!r}")

@@ -31,7 +31,10 @@ _ANSWERS = {
     "load": "pcbench.runner.ladder",
     "probe": "pcbench.runner.capturing",
     "describe": "pcbench.runner.installation",
+    "cache_hit": "pcbench.runner.hit_cost",
 }
+
+_SEES_COMPILERS = ("capture", "load")
 
 
 def main(request: dict[str, Any], fd: int) -> int:
@@ -42,8 +45,8 @@ def main(request: dict[str, Any], fd: int) -> int:
 
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    clock = timing.PhaseClock()
     do, started = request.pop("do"), request.pop("started")
+    clock = timing.PhaseClock(sees_compilers=do in _SEES_COMPILERS)
     clock.wall_s["interpreter_s"] = ENTERED - started
     clock.cpu_s = timing.cpu_seconds()
     try:

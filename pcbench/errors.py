@@ -42,3 +42,7 @@ class ResultsError(PcbenchError):
 
 class ModelDiedError(PcbenchError):
     """A runner was called after the model that holds its weights had been freed."""
+
+
+class RunnerError(PcbenchError):
+    """A strategy could not make a runner of a model; the message names both, and carries what was raised."""

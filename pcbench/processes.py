@@ -30,6 +30,8 @@ _TAIL_CHARS = 2000
 _SCRATCH = "pcbench-scratch-"
 _LOCK = ".lock"
 
+_running: set[subprocess.Popen[bytes]] = set()
+
 
 @dataclass(frozen=True)
 class Ending:
@@ -84,10 +86,12 @@ def run(
             )
         finally:
             os.close(writer)
+        _running.add(child)
         try:
             timed_out = _stream(child, answers.fileno(), time.monotonic() + timeout_s, on_message)
         finally:
             _kill_group(child)
+            _running.discard(child)
         size = log.seek(0, os.SEEK_END)
         log.seek(max(0, size - _TAIL_CHARS))
         return Ending(child.returncode, timed_out, log.read().decode(errors="replace"))
@@ -122,6 +126,13 @@ def _kill_group(child: subprocess.Popen[bytes]) -> None:
     child.wait()
 
 
+def kill_running() -> None:
+    """Kill the children that other threads wait for: their :func:`run` then ends."""
+    for child in tuple(_running):
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, signal.SIGKILL)
+
+
 def child_command(request: Mapping[str, Any], python: str = sys.executable) -> list[str]:
     """The command that asks the measuring half for something, in a fresh process.
 
@@ -145,7 +156,9 @@ def scratch(parent: Path | None = None) -> Iterator[Path]:
     with (folder / f"{_LOCK}.new").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         (folder / f"{_LOCK}.new").rename(folder / _LOCK)
+        owner = os.getpid()
         try:
             yield folder
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            if os.getpid() == owner:  # a forked child that ends has its parent's folders
+                shutil.rmtree(folder, ignore_errors=True)

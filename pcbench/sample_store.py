@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from pcbench import processes, sampling
-from pcbench.samples import EAGER, Capture, LoadSample, Outcome, Phases
+from pcbench.asking import Setting
+from pcbench.samples import EAGER, Capture, LoadSample, Outcome, Phases, read_capture
 from pcbench.status import Status
 
 _USES = ("seconds", "peak_rss")
@@ -45,7 +46,7 @@ class Store:
     """A folder with what was taken of one model and strategy."""
 
     folder: Path
-    setting: sampling.Setting
+    setting: Setting
     strategy: str
 
     def captured(self) -> Capture:
@@ -56,33 +57,45 @@ class Store:
         """
         record = self.folder / "captured.json"
         if record.is_file():
-            known: dict[str, Any] = json.loads(record.read_text())
-            return _good(Capture(**known | {"status": Status(known["status"])}))
+            return _good(read_capture(json.loads(record.read_text())))
         capture = sampling.capture(self.setting, self.strategy, self.folder / "captured")
         record.write_text(json.dumps(asdict(capture)))
         return _good(capture)
 
-    def captures(self, temperature: str, counts: SampleCounts) -> list[Capture]:
-        """The captures of a temperature. The first one is the first cold one, and counts once; the rest are new ones.
+    def captures(self, temperature: str, counts: SampleCounts, use: str = "seconds") -> list[Capture]:
+        """The captures of a temperature: those taken for another use and not yet used for this one, else new ones.
+
+        The first one is the first cold one, and counts once.
 
         Raises:
             Absent: One of them failed.
         """
+        record = self.folder / f"captures-{temperature}.json"
+        known: dict[str, list[Any]] = json.loads(record.read_text()) if record.is_file() else {}
+        if not known or use in known["used"]:
+            taken = self._captures(temperature, counts.warm if temperature == "warm" else counts.cold)
+            known = {"used": [], "captures": [asdict(capture) for capture in taken]}
+        known["used"].append(use)
+        record.write_text(json.dumps(known))
+        return [_good(read_capture(stored)) for stored in known["captures"]]
+
+    def _captures(self, temperature: str, count: int) -> list[Capture]:
+        """New captures, until one fails."""
         first = self.captured()
-        if temperature == "warm":
-            return [self._capture_again(warm=True) for _ in range(counts.warm)]
+        found = []
         counted = self.folder / _FIRST_COUNTED
-        found = [] if counted.exists() else [first]
-        counted.touch()
-        while len(found) < counts.cold:
-            found.append(self._capture_again(warm=False))
+        if temperature == "cold" and not counted.exists():
+            counted.touch()
+            found.append(first)
+        while len(found) < count and all(capture.status is Status.OK for capture in found):
+            found.append(self._capture_again(warm=temperature == "warm"))
         return found
 
     def _capture_again(self, *, warm: bool) -> Capture:
         """One more capture, whose artifact is thrown away; from the first one's caches, or from empty ones."""
         caches = self.folder / "captured" if warm else None
         with processes.scratch(self.folder) as aside:
-            return _good(sampling.capture(self.setting, self.strategy, aside / "again", warm_from=caches))
+            return sampling.capture(self.setting, self.strategy, aside / "again", warm_from=caches)
 
     def loads(self, temperature: str, use: str, counts: SampleCounts) -> list[LoadSample]:
         """The samples of a temperature: those taken for another use and not yet used for this one, else new ones.
@@ -126,7 +139,7 @@ class Store:
 
 
 @contextmanager
-def opened(setting: sampling.Setting, strategy: str) -> Iterator[Store]:
+def opened(setting: Setting, strategy: str) -> Iterator[Store]:
     """The store of a model and strategy; one of this process alone where asv's environment gave no folder."""
     shared = os.environ.get("PCBENCH_STORE")
     if shared:

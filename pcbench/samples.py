@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 from pcbench.status import Status
 
@@ -85,6 +87,70 @@ class Outcome:
 
 
 @dataclass(frozen=True)
+class CapturePhases:
+    """Wall seconds of a capture and its save, by torch's own timers; each second is in one phase, the innermost.
+
+    Attributes:
+        dynamo_s: Dynamo's tracing and guards.
+        aot_autograd_s: AOTAutograd, whoever calls it: export's decompositions do.
+        inductor_s: Inductor's passes, lowering, scheduling, code generation and cache keys.
+        compile_s: C++ and Triton compilers, and waiting for those at work elsewhere; Inductor's search for the
+            instruction set and its precompiled headers are among them.
+        serialise_s: The save, and what torch times as serialising during the capture.
+        other_s: What has no timer: ``make_fx``, ``torch.export``, imports made on the way, the strategy itself.
+        unknown: Phase to the reason why it is None: this torch lacks a timer, or the one that would tell it apart.
+    """
+
+    dynamo_s: float | None = None
+    aot_autograd_s: float | None = None
+    inductor_s: float | None = None
+    compile_s: float | None = None
+    serialise_s: float | None = None
+    other_s: float | None = None
+    unknown: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class CaptureCounts:
+    """What torch and the compilers did during a capture, counted; None where that is not known.
+
+    Attributes:
+        graphs: Graphs that Dynamo, ``torch.export`` or precompile's ``make_fx`` captured; ``fx_nodes`` are their nodes.
+        graph_breaks: Places where Dynamo gave up a graph.
+        recompiles: Frames that Dynamo compiled again.
+        generated_kernels: Kernels that Inductor generated, or found in its caches.
+        compiler_builds: Compiler processes that built something; those that preprocess or tell a version do not count.
+        fxgraph_hits: Inductor's cache of graphs; ``bypasses`` are graphs that it cannot keep.
+        aot_autograd_hits: AOTAutograd's cache; likewise.
+        dynamo_hits: Dynamo's cache of caching_precompile.
+        async_compile_hits: The cache of Triton kernels that compile workers share.
+        unknown: Count to the reason why it is None.
+    """
+
+    graphs: int | None = None
+    graph_breaks: int | None = None
+    recompiles: int | None = None
+    fx_nodes: int | None = None
+    generated_kernels: int | None = None
+    compiler_builds: int | None = None
+    fxgraph_hits: int | None = None
+    fxgraph_misses: int | None = None
+    fxgraph_bypasses: int | None = None
+    aot_autograd_hits: int | None = None
+    aot_autograd_misses: int | None = None
+    aot_autograd_bypasses: int | None = None
+    dynamo_hits: int | None = None
+    dynamo_misses: int | None = None
+    async_compile_hits: int | None = None
+    async_compile_misses: int | None = None
+    unknown: Mapping[str, str] = field(default_factory=dict)
+
+
+CAPTURE_PHASES = tuple(each.name for each in fields(CapturePhases) if each.name != "unknown")
+CAPTURE_COUNTS = tuple(each.name for each in fields(CaptureCounts) if each.name != "unknown")
+
+
+@dataclass(frozen=True)
 class Capture:
     """What a capture process gave.
 
@@ -92,6 +158,7 @@ class Capture:
         weights: ``baked`` or ``passed``, as the strategy states.
         capture_s, save_s: Wall seconds; ``cpu_s`` their CPU seconds together, children included.
         artifact_bytes: Bytes of all files of the artifact.
+        phases: Where ``capture_s`` and ``save_s`` went, as their parts; ``counts`` what was done in ``capture_s``.
     """
 
     status: Status
@@ -103,6 +170,8 @@ class Capture:
     peak_rss_bytes: int | None = None
     compiler_processes: int | None = None
     artifact_bytes: int | None = None
+    phases: CapturePhases | None = None
+    counts: CaptureCounts | None = None
 
     @property
     def total_s(self) -> float:
@@ -114,3 +183,15 @@ class Capture:
         if self.capture_s is None or self.save_s is None:
             raise ValueError(f"a capture that is {self.status} has no time")
         return self.capture_s + self.save_s
+
+
+def read_capture(stored: Mapping[str, Any]) -> Capture:
+    """The capture whose ``dataclasses.asdict`` went through JSON."""
+    known = dict(stored)
+    phases, counts = known.pop("phases", None), known.pop("counts", None)
+    return Capture(
+        Status(known.pop("status")),
+        phases=None if phases is None else CapturePhases(**phases),
+        counts=None if counts is None else CaptureCounts(**counts),
+        **known,
+    )

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
-import re
 import resource
 import shlex
 import sys
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path, PurePath
+from pathlib import Path
 
-_COMPILER = re.compile(r"(^|-)(g\+\+|gcc|c\+\+|cc|clang(\+\+)?|icpx|nvcc|ptxas)(-[\d.]+)?$")
+from pcbench import compilers
 
 _BUILDING = ("import_other_s", "model_s")
 """Phases in which a model's own code runs, which may build an extension."""
@@ -30,13 +31,15 @@ class PhaseClock:
             preprocess, or tell their version.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, sees_compilers: bool = True) -> None:
         self.wall_s: dict[str, float] = {}
         self.cpu_s = 0.0
         self.compilers = 0
         self.builds = 0
         self._phase: str | None = None
-        sys.addaudithook(self._audit)
+        if sees_compilers:
+            _hook_once()
+            _CLOCKS.add(self)
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
@@ -49,23 +52,33 @@ class PhaseClock:
             self.cpu_s += cpu_seconds() - cpu
             self._phase = None
 
-    def _audit(self, event: str, args: tuple[object, ...]) -> None:
-        if self._phase is None or event != "subprocess.Popen":
-            return
-        words = _words(args[1])
-        if _is_compiler(words):
+    def see(self, command: object) -> None:
+        """Take note of a process that was started, if that was in a phase."""
+        words = [] if self._phase is None else _words(command)
+        if words and compilers.is_compiler(words[0]):
             self.compilers += 1
             self.builds += self._phase not in _BUILDING and "-o" in words and "-E" not in words
+
+
+_CLOCKS: weakref.WeakSet[PhaseClock] = weakref.WeakSet()
+
+
+@functools.cache
+def _hook_once() -> None:
+    """An audit hook stays for good, and is called for every ``id()``, too: one is enough for all clocks."""
+    sys.addaudithook(_audit)
+
+
+def _audit(event: str, args: tuple[object, ...]) -> None:
+    if event == "subprocess.Popen":
+        for clock in list(_CLOCKS):
+            clock.see(args[1])
 
 
 def _words(command: object) -> list[str]:
     if isinstance(command, str):
         return shlex.split(command)
     return [os.fsdecode(word) for word in command]  # type: ignore[attr-defined]  # Popen takes a string or a sequence
-
-
-def _is_compiler(words: list[str]) -> bool:
-    return bool(words) and _COMPILER.search(PurePath(words[0]).name) is not None
 
 
 def cpu_seconds() -> float:

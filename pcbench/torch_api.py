@@ -6,8 +6,10 @@ Nothing else in pcbench spells a private torch name: it asks :func:`get`. ``pcbe
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -50,7 +52,7 @@ NAMES: dict[str, Name] = {
     "inductor": Name("torch._inductor", "", "loading what Inductor compiled", _ALL),
     "dynamo_config": Name("torch._dynamo", "config", "turning aot_compile on, which torch 2.11 leaves off", _ALL),
     "dynamo_counters": Name("torch._dynamo.utils", "counters", "seeing that a load compiled again", _ALL),
-    "mark_dynamic": Name("torch._dynamo", "mark_dynamic", "marking dims that vary", _ALL),
+    "mark_dynamic": Name("torch._dynamo", "mark_dynamic", "marking dims that vary", ("2.11.0", "2.15.0")),
     "mark_unbacked": Name("torch._dynamo.decorators", "mark_unbacked", "marked dims under precompile", ("2.15.0",)),
     "nativert": Name("torch._C._nativert", "PyModelRunner", "running an exported archive in C++", ("2.11.0",)),
     "cache_artifacts": Name(
@@ -63,12 +65,64 @@ NAMES: dict[str, Name] = {
     "precompile_context": Name(
         "torch._dynamo.precompile_context", "PrecompileContext", "saving with caching_precompile", ("2.11.0", "2.15.0")
     ),
+    "inductor_config": Name("torch._inductor", "config", "options of a cached runner", ("2.11.0", "2.15.0")),
+    "tensor_guards": Name(
+        "torch._C", "_dynamo.guards.TensorGuards", "seeing that a weight's metadata changed", ("2.11.0", "2.15.0")
+    ),
+    "dispatch_keys": Name("torch._C", "_dispatch_keys", "telling kinds of inputs apart", ("2.11.0", "2.15.0")),
+    "any_autocast": Name("torch._C", "_is_any_autocast_enabled", "telling modes apart", ("2.11.0", "2.15.0")),
     "instruction_counter": Name("torch._C", "_instruction_counter", "trying the hardware counters", _ALL),
+    "event_log": Name("torch._dynamo.utils", "ChromiumEventLogger", "timing a capture's phases", ("2.11.0", "2.15.0")),
+    "export": Name("torch.export", "export", "counting the graphs that it captures", ("2.11.0", "2.15.0")),
+    "backend_call": Name(
+        "torch._dynamo.output_graph",
+        "OutputGraph.call_user_compiler",
+        "counting the graphs that Dynamo captures",
+        ("2.11.0", "2.15.0"),
+    ),
+    "frame_compiles": Name(
+        "torch._dynamo.convert_frame", "FRAME_COMPILE_COUNTER", "counting recompiles", ("2.11.0", "2.15.0")
+    ),
+    "kernel_count": Name("torch._inductor.metrics", "generated_kernel_count", "counting kernels", ("2.11.0", "2.15.0")),
+    "precompile_trace": Name(
+        "torch._precompile", "make_fx", "counting the graphs that precompile captures", ("2.15.0",)
+    ),
 }
+
+
+@dataclass(frozen=True)
+class Word:
+    """A text, such as a timer's name, that is in the source of torch where torch has that timer or counter.
+
+    Timers and counters come to be when they are first used: one that is gone cannot be told from one that stood still.
+    """
+
+    module: str
+    text: str
+
+
+WORDS: dict[str, tuple[Word, ...]] = {
+    "dynamo_s": (Word("torch._dynamo.convert_frame", "compile_attempt_"),),
+    "aot_autograd_s": (Word("torch._functorch.aot_autograd", "create_aot_dispatcher_function"),),
+    "inductor_s": (Word("torch._inductor.compile_fx", "fx_codegen_and_compile"),),
+    "compile_s": (
+        Word("torch._inductor.cpp_builder", "compile_file"),
+        Word("torch._inductor.async_compile", "async_compile.wait"),
+    ),
+    "graph_breaks": (Word("torch._dynamo.symbolic_convert", "graph_break"),),
+    "fxgraph": (Word("torch._inductor.codecache", "fxgraph_cache_miss"),),
+    "aot_autograd": (Word("torch._functorch._aot_autograd.autograd_cache", "autograd_cache_miss"),),
+    "dynamo": (Word("torch._dynamo.package", "dynamo_cache_miss"),),
+    "async_compile": (Word("torch._inductor.async_compile", "async_compile_cache_miss"),),
+}
+"""What a capture's phases, counts and caches need torch to spell."""
 
 
 MARKED_DIMS, MARKED_RANGES = "_dynamo_dynamic_indices", "_dynamo_dynamic_range"
 """Attributes by which ``mark_dynamic`` leaves its marks on a tensor: a set of dims, and a set of ``dim, min, max``."""
+
+OTHER_MARKS = ("_dynamo_unbacked_indices", "_dynamo_weak_dynamic_indices", "_dynamo_static_indices")
+"""Attributes by which Dynamo's other marks are left: sets of dims."""
 
 PRECOMPILE_TABLES = ("_backend_artifacts_by_key", "_dynamo_cache_entries")
 """Where PrecompileContext keeps what it records for the whole process."""
@@ -113,11 +167,47 @@ def get(name: str) -> Any:
         for part in filter(None, known.attribute.split(".")):
             value = getattr(value, part)
     except (ImportError, AttributeError) as error:
-        where = f"{known.module}.{known.attribute}"
+        where = ".".join(filter(None, (known.module, known.attribute)))
         raise UnavailableError(
             f"this torch has no {where}, needed for {known.used_for}", hint=f"seen in torch {', '.join(known.verified)}"
         ) from error
     return value
+
+
+def holder(name: str) -> tuple[Any, str]:
+    """What holds the object behind one of :data:`NAMES`, and the attribute that it is there.
+
+    Raises:
+        UnavailableError: This torch has no such name.
+    """
+    get(name)
+    known = NAMES[name]
+    *path, attribute = known.attribute.split(".")
+    value: Any = importlib.import_module(known.module)
+    for part in path:
+        value = getattr(value, part)
+    return value, attribute
+
+
+def lacking_word(key: str) -> str | None:
+    """The reason why what needs :data:`WORDS` of this key is unknown on this torch; None where all of them are there.
+
+    Nothing but parent packages is imported.
+    """
+    for word in WORDS[key]:
+        try:
+            spec = importlib.util.find_spec(word.module)
+        except ImportError:
+            spec = None
+        if spec is None or spec.origin is None:
+            return f"torch {version()} has no module {word.module}"
+        try:
+            source = Path(spec.origin).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            return f"the source of {word.module} cannot be read, so whether it has {word.text} is unknown"
+        if f'"{word.text}' not in source:
+            return f"torch {version()} has no {word.text} in {word.module}"
+    return None
 
 
 def missing() -> list[str]:

@@ -13,24 +13,18 @@ where the commit or the installation lacks what it needs, and a failed process o
 from __future__ import annotations
 
 import importlib.util
-import math
-import os
-import signal
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
-from pcbench import checkout, discovery, sample_store, sampling, sidecar
+from pcbench import checkout, discovery, sample_store
+from pcbench.asking import Setting
 from pcbench.errors import PcbenchError, UsageError
+from pcbench.hit_tracking import cache_hit_seconds as cache_hit_seconds
 from pcbench.sample_store import Absent, Store
 from pcbench.sample_store import SampleCounts as SampleCounts
-from pcbench.samples import EAGER, TEMPERATURES
+from pcbench.samples import EAGER, TEMPERATURES, CaptureCounts, CapturePhases
 from pcbench.status import Status
-
-Tracked = dict[str, Any] | float
+from pcbench.tracked import Tracked, samples_of
 
 PEAK_TEMPERATURES = ("cold", "warm")
 COUNTS = SampleCounts()
@@ -45,14 +39,48 @@ def capture_seconds(target: str, strategy: str, temperature: str, samples: Sampl
     return _tracked((target, strategy, temperature), measure)
 
 
+def capture_peak_rss_bytes(target: str, strategy: str, temperature: str, samples: SampleCounts = COUNTS) -> Tracked:
+    """Peak resident memory of the captures that :func:`capture_seconds` takes, when the artifact was saved."""
+
+    def measure(store: Store) -> list[float]:
+        taken = store.captures(temperature, samples, "peak_rss")
+        return [float(_known(capture.peak_rss_bytes, "peak memory of a capture")) for capture in taken]
+
+    return _tracked((target, strategy, temperature), measure)
+
+
+def capture_phase_seconds(
+    target: str, strategy: str, temperature: str, phase: str, samples: SampleCounts = COUNTS
+) -> Tracked:
+    """Seconds of one phase, such as ``inductor_s``, of the captures that :func:`capture_seconds` takes."""
+
+    def measure(store: Store) -> list[float]:
+        taken = [capture.phases for capture in store.captures(temperature, samples, phase)]
+        return [_part(parts, phase) for parts in taken]
+
+    return _tracked((target, strategy, temperature, phase), measure)
+
+
+def capture_count(target: str, strategy: str, temperature: str, count: str, samples: SampleCounts = COUNTS) -> Tracked:
+    """A count, such as ``graphs``, of the captures that :func:`capture_seconds` takes; they must agree."""
+
+    def measure(store: Store) -> list[float]:
+        taken = [capture.counts for capture in store.captures(temperature, samples, count)]
+        found = sorted({_part(parts, count) for parts in taken})
+        if len(found) > 1:
+            raise PcbenchError(f"{count} of the same capture differs from process to process: {found}")
+        return found
+
+    return _number(_tracked((target, strategy, temperature, count), measure))
+
+
 def artifact_bytes(target: str, strategy: str) -> Tracked:
     """Bytes of all files of the artifact."""
 
     def measure(store: Store) -> list[float]:
         return [float(_known(store.captured().artifact_bytes, "size of the artifact"))]
 
-    found = _tracked((target, strategy), measure)
-    return float(found["samples"][0]) if isinstance(found, dict) else found
+    return _number(_tracked((target, strategy), measure))
 
 
 def first_output_seconds(target: str, strategy: str, temperature: str, samples: SampleCounts = COUNTS) -> Tracked:
@@ -125,6 +153,26 @@ def load_benchmark(
     return Load
 
 
+def _number(found: Tracked) -> float:
+    """A plain number, without asv's statistics, of what has one sample."""
+    return float(found["samples"][0]) if isinstance(found, dict) else found
+
+
+def _part(parts: CapturePhases | CaptureCounts | None, name: str) -> float:
+    """A phase or a count of a capture.
+
+    Raises:
+        Absent: This torch does not tell it.
+        PcbenchError: The capture was not followed at all.
+    """
+    if parts is None:
+        raise PcbenchError("the capture came without phases and counts")
+    value: float | None = getattr(parts, name)
+    if value is None:
+        raise Absent(Status.UNAVAILABLE, parts.unknown.get(name))
+    return float(value)
+
+
 def _known(value: int | None, what: str) -> int:
     if value is None:
         raise PcbenchError(f"the {what} is unknown")
@@ -134,27 +182,15 @@ def _known(value: int | None, what: str) -> int:
 def _tracked(case: tuple[str, ...], measure: Callable[[Store], list[float]]) -> Tracked:
     """Run ``measure`` with what the benchmarks of a model and strategy share, and give asv what it takes."""
     target, strategy = case[:2]
-    try:
-        checkout.refuse_other_code()
+
+    def measured() -> list[float]:
         lacking = _lacking(target, strategy)
         if lacking is not None:
             raise Absent(Status.UNAVAILABLE, f"this commit has no {lacking}")
-        setting = sampling.Setting(target, cwd=checkout.root())
-        with _stopped_by_sigterm(), sample_store.opened(setting, strategy) as store:
-            return {"samples": measure(store), "number": 1}
-    except Absent as absent:
-        status, reason = absent.status, absent.reason
-    except PcbenchError as error:
-        status, reason = "FAILED", str(error)
-    benchmark = os.environ.get("PCBENCH_BENCHMARK", "unnamed")
-    named = f"{benchmark}({', '.join(case)})"
-    context = os.environ.get("PCBENCH_CONTEXT")
-    if context:
-        sidecar.add(Path(context), named, status, reason)
-    print(f"{named}: {status}: {reason}", file=sys.stderr)
-    if status == Status.UNAVAILABLE:
-        return math.nan
-    raise SystemExit(1)
+        with sample_store.opened(Setting(target, cwd=checkout.root()), strategy) as store:
+            return measure(store)
+
+    return samples_of(case, measured)
 
 
 def _lacking(target: str, strategy: str) -> str | None:
@@ -176,17 +212,3 @@ def _has_file(target: str, tree: Path) -> bool:
         return importlib.util.find_spec(package) is not None  # not of this repository: an installed one
     inside = tree.joinpath(*names)
     return inside.with_suffix(".py").is_file() or inside.is_dir()
-
-
-@contextmanager
-def _stopped_by_sigterm() -> Iterator[None]:
-    """asv ends an interrupted benchmark with SIGTERM; the processes that it started lead groups of their own."""
-
-    def stop(signum: int, frame: FrameType | None) -> None:  # noqa: ARG001  # signal's signature
-        raise SystemExit(128 + signum)
-
-    before = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -10,7 +10,7 @@ import git_history
 import pytest
 from users_model import HEAD, TAIL, Write
 
-from pcbench.sampling import Setting
+from pcbench.asking import Setting
 
 
 @pytest.fixture(scope="session", autouse=True)

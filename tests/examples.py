@@ -119,3 +119,29 @@ def history(
                 found[load_case(strategy, temperature)] = timing(times)
         runs.append(run(number, found, {load_case("torchscript", "cold"): Absence("CRASHED", "ended by SIGSEGV")}))
     return runs
+
+
+def capture_case(kind: str, strategy: str, temperature: str, of: str) -> Case:
+    """A case of ``Phases.track_seconds`` or ``Counts.track_count``, as ``kind`` (phase or count) says."""
+    name = {"phase": "Phases.track_seconds", "count": "Counts.track_count"}[kind]
+    params = (("model", "mlp"), ("strategy", strategy), ("temperature", temperature), (kind, of))
+    return Case(f"bench_capture.{name}", params)
+
+
+def captures(number: int, *, compile_s: float = 30.0, kernels: int = 1) -> Run:
+    """A run with captures of aoti, cold and warm, of export, whose Dynamo phase is unknown, and of one that failed."""
+    found, absences = {}, {}
+    for strategy, temperature, seconds in (
+        ("aoti", "cold", compile_s),
+        ("aoti", "warm", 10.0),
+        ("export", "cold", 0.0),
+    ):
+        for phase, value in (("dynamo_s", 0.0), ("inductor_s", 2.0), ("compile_s", seconds), ("other_s", 1.0)):
+            found[capture_case("phase", strategy, temperature, phase)] = timing([value])
+        found[capture_case("count", strategy, temperature, "generated_kernels")] = Measurement(float(kernels), "")
+    unknown = capture_case("phase", "export", "cold", "dynamo_s")
+    del found[unknown]
+    absences[unknown] = Absence("UNAVAILABLE", "torch 9.9 has no timer")
+    for phase in ("dynamo_s", "inductor_s"):
+        absences[capture_case("phase", "nativert", "cold", phase)] = Absence("UNAVAILABLE", "no such runtime " * 20)
+    return run(number, found, absences)

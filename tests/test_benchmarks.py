@@ -1,20 +1,16 @@
-"""The asv suite: its shape, and run by asv with the processes that it would start replaced by constants."""
+"""The asv suite, run by asv with the processes that it would start replaced by constants."""
 
 from __future__ import annotations
 
 import math
 import shutil
-import subprocess
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import git_history
 import pytest
 from asv.config import Config  # type: ignore[import-untyped]
-from asv_runner.discovery import disc_benchmarks
 from git_history import Repository
 
 from pcbench.analysis.asv_results import read_results
@@ -45,13 +41,28 @@ class Layout:
 
 INSTEAD_OF_PROCESSES = '''
 
+import os
+from pathlib import Path
+
+from pcbench.samples import Capture, CaptureCounts, CapturePhases, LoadSample, Outcome, Phases
+from pcbench.status import Status
+
+
 def capture(setting, strategy, folder, *, warm_from=None):
     """The time tells the model and the temperature."""
     (folder / "caches").mkdir(parents=True)
     if setting.target == "encoder":
         return Capture(Status.UNAVAILABLE, "there is no C++ compiler")
     cold = 10.0 if warm_from is None else 0.0
-    return Capture(Status.OK, capture_s=cold + len(setting.target), save_s=0.5, artifact_bytes=len(setting.target))
+    return Capture(
+        Status.OK,
+        capture_s=cold + len(setting.target),
+        save_s=0.5,
+        peak_rss_bytes=1000,
+        artifact_bytes=len(setting.target),
+        phases=CapturePhases(other_s=cold, unknown={"dynamo_s": "this torch has no timer"}),
+        counts=CaptureCounts(graphs=1, fxgraph_misses=int(cold > 0)),
+    )
 
 
 def load(setting, strategy, captured, temperature, *, hot=False, calls=False):
@@ -68,50 +79,8 @@ def load(setting, strategy, captured, temperature, *, hot=False, calls=False):
     return Outcome(Status.OK, samples=tuple(samples))
 '''
 
-
-@pytest.fixture(scope="module")
-def suite() -> list[Any]:
-    """The benchmarks as asv finds them, in a process of the test's own."""
-    sys.path.insert(0, str(ROOT))
-    try:
-        return list(disc_benchmarks(str(ROOT / "benchmarks")))
-    finally:
-        sys.path.remove(str(ROOT))
-
-
-def test_importing_the_suite_imports_no_torch_and_starts_no_thread() -> None:
-    # asv_runner itself imports numpy, where pympler is installed, and with it a thread.
-    script = (
-        "import os, sys; from asv_runner.discovery import disc_benchmarks; threads = os.listdir('/proc/self/task'); "
-        "assert list(disc_benchmarks('benchmarks')); "
-        "assert 'torch' not in sys.modules; assert os.listdir('/proc/self/task') == threads"
-    )
-
-    subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True)
-
-
-def test_every_public_method_of_a_benchmark_class_is_one_that_asv_runs(suite: Sequence[Any]) -> None:
-    known = {benchmark.name for benchmark in suite}
-    for benchmark in suite:
-        kind = type(benchmark.func.__self__)
-        methods = {name for name, value in vars(kind).items() if callable(value) and not name.startswith("_")}
-        module = kind.__module__.partition(".")[2]
-        assert {f"{module}.{kind.__name__}.{name}" for name in methods - {"setup"}} <= known
-
-
-def test_every_benchmark_has_a_version_set_by_hand_a_unit_and_a_generous_timeout(suite: Sequence[Any]) -> None:
-    for benchmark in suite:
-        stated = vars(type(benchmark.func.__self__)).get("version")
-        assert isinstance(stated, str), benchmark.name
-        assert benchmark.version == stated, benchmark.name
-        assert benchmark.unit in ("seconds", "bytes"), benchmark.name
-        assert benchmark.timeout >= 3600, benchmark.name
-
-
-def test_the_method_that_takes_load_samples_runs_before_the_one_that_reads_them(suite: Sequence[Any]) -> None:
-    loads = sorted(benchmark.name for benchmark in suite if ".Load." in benchmark.name)
-
-    assert loads == ["bench_load.Load.track_first_output", "bench_load.Load.track_peak_rss"]
+# asv starts a process per phase and count: a few of them tell how the others would do.
+CASES = ("-b", r"^(?!bench_capture\.(Counts|Phases))", "-b", r"(Counts|Phases).*'(fxgraph_misses|dynamo_s|other_s)'")
 
 
 @dataclass(frozen=True)
@@ -147,13 +116,13 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> History:
     with (repository.root / "pcbench" / "sampling.py").open("a") as stream:
         stream.write(INSTEAD_OF_PROCESSES)
     before = repository.commit({"kernels/__init__.py": ""})
-    ran = repository.asv("run", "HEAD^!", PCBENCH_PROFILE="full")
+    ran = repository.asv("run", "HEAD^!", *CASES, PCBENCH_PROFILE="full")
     assert ran.returncode == 2, ran.stdout + ran.stderr
     after = repository.commit({"pcbench/models/aaa_model.py": ""})
     (git_history.site_packages(folder / "python") / "editable.pth").write_text(f"{repository.root}\n")
     # asv lists the cases once for a range, on its newest commit.
     for commits in (f"{without}..{after}", without):
-        repository.asv("run", commits, PCBENCH_PROFILE="full")
+        repository.asv("run", commits, *CASES, PCBENCH_PROFILE="full")
     return History(repository, without, before, after)
 
 
@@ -178,6 +147,26 @@ def test_a_model_or_package_that_the_commit_lacks_is_na_with_its_reason(history:
     (reason,) = {line["reason"] for line in history.repository.sidecar(history.without)[1:]}
     assert reason == "this commit cannot be measured by this suite: this commit has no folder pcbench"
     assert all(math.isnan(value) for values in lacking.values() for value in values)
+
+
+def test_phases_and_counts_are_of_the_captures_that_were_timed(history: History) -> None:
+    values = history.values(history.after)
+    told = {line["case"]: line for line in history.repository.sidecar(history.after)[1:]}
+
+    assert values["bench_capture.Phases.track_seconds(mlp, export, cold, other_s)"] == 10.0
+    assert values["bench_capture.Phases.track_seconds(mlp, export, warm, other_s)"] == 0.0
+    assert values["bench_capture.Counts.track_count(mlp, export, cold, fxgraph_misses)"] == 1.0
+    assert values["bench_capture.Counts.track_count(mlp, export, warm, fxgraph_misses)"] == 0.0
+    line = told["bench_capture.Phases.track_seconds(mlp, export, cold, dynamo_s)"]
+    assert (line["status"], line["reason"]) == ("UNAVAILABLE", "this torch has no timer")
+
+
+def test_the_direction_that_is_worse_for_a_count_reaches_the_results(history: History) -> None:
+    (found,) = (r for r in read_results(history.repository.root / "results").runs if r.commit == history.after)
+    worse = {str(case): measured.worse for case, measured in found.measurements.items()}
+
+    assert worse["bench_capture.Counts.track_count(mlp, export, cold, fxgraph_misses)"] == "up"
+    assert worse["bench_capture.Phases.track_seconds(mlp, export, cold, other_s)"] == "up"
 
 
 def test_what_cannot_run_here_is_na_and_what_crashed_is_failed(history: History) -> None:

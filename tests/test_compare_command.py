@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 from users_model import HEAD, TAIL
 
+from pcbench.conditions import CONDITIONS
+
 MODEL = HEAD + TAIL
 
 
@@ -33,20 +35,22 @@ def model(tmp_path: Path) -> None:
 def test_compare_measures_every_row_writes_json_and_figure_and_recommends_last(tmp_path: Path) -> None:
     ended = pcbench(
         *("compare", "mine.py", "--strategies", "export,precompile_eager", "--samples", "2", "--threads", "1"),
-        *("--json", "out.json", "--figure", "out.png"),
+        *("--capture-warm", "--json", "out.json", "--figure", "out.png"),
         cwd=tmp_path,
     )
 
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.splitlines()[-1].startswith("Recommended: ")
-    assert "[1/15]" in ended.stderr
+    assert "[1/17]" in ended.stderr
     assert (tmp_path / "out.png").read_bytes().startswith(b"\x89PNG")
     written = json.loads((tmp_path / "out.json").read_text())
     assert written["schema"] == 1
     assert written["threads"] == 1
     assert set(written) == {
-        *("schema", "model", "torch", "triton", "python", "machine", "threads", "recommendation", "results")
+        *("schema", "model", "torch", "triton", "python", "machine", "threads", "recommendation", "results"),
+        *("captures", "shapes", "deployed", "workers"),
     }
+    assert written["shapes"] == written["deployed"] == written["workers"] == []
     rows = {(row["strategy"], row["temperature"]): row for row in written["results"]}
     assert set(rows) == {(s, t) for s in ("eager", "export", "precompile_eager") for t in ("cold", "warm", "hot")}
     assert all(row["status"] == "OK" and len(row["samples"]) == 2 for row in rows.values())
@@ -54,8 +58,44 @@ def test_compare_measures_every_row_writes_json_and_figure_and_recommends_last(t
     assert rows["export", "cold"]["weights"] == "baked"
     assert rows["precompile_eager", "cold"]["weights"] == "passed"
     order = [line.split()[-1] for line in ended.stderr.splitlines() if "warm load" in line]
+    captures = {(row["strategy"], row["temperature"]): row for row in written["captures"]}
+    assert set(captures) == {(s, t) for s in ("export", "precompile_eager") for t in ("cold", "warm")}
+    assert all(row["status"] == "OK" and row["counts"]["graphs"] == 1 for row in captures.values())
+    assert captures["export", "cold"]["capture_s"] == rows["export", "cold"]["capture_s"][0]
+    assert "captures by phase" in ended.stdout
     assert sorted(order[:3]) == sorted(order[3:]) == ["eager", "export", "precompile_eager"]
     assert order[:3] != order[3:]
+
+
+@pytest.mark.slow
+def test_compare_loads_deployed_artifacts_and_several_workers_and_calls_extra_shapes(tmp_path: Path) -> None:
+    tail = "\nMODEL = Model(build=Net, inputs=inputs, shapes={'five rows': lambda: ((torch.ones(5, 4),), {})})\n"
+    (tmp_path / "mine.py").write_text(HEAD + tail)
+    ended = pcbench(
+        *("compare", "mine.py", "--strategies", "export", "--samples", "1", "--temperatures", "warm", "--threads", "1"),
+        *("--deploy", "--workers", "2", "--shapes", "--json", "out.json"),
+        cwd=tmp_path,
+    )
+
+    assert ended.returncode == 0, ended.stderr
+    written = json.loads((tmp_path / "out.json").read_text())
+    assert {(row["condition"], row["status"]) for row in written["deployed"]} == {(c, "OK") for c in CONDITIONS}
+    assert {(row["strategy"], len(row["rounds"][0])) for row in written["workers"]} == {("eager", 2), ("export", 2)}
+    assert {row["strategy"]: row["calls"][0]["status"] for row in written["shapes"]} == {
+        "eager": "OK",
+        "export": "LOAD_FAILED",
+    }
+    assert "[12/12]" in ended.stderr
+    assert "slowest of 2" in ended.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("model")
+def test_shapes_of_a_model_that_names_none_are_bad_usage(tmp_path: Path) -> None:
+    ended = pcbench("compare", "mine.py", "--strategies", "export", "--shapes", cwd=tmp_path)
+
+    assert ended.returncode == 2
+    assert "mine.py names no extra shapes" in ended.stderr
 
 
 @pytest.mark.slow

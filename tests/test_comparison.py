@@ -11,7 +11,7 @@ from pcbench.status import Status
 def test_the_json_has_exactly_the_keys_of_schema_1() -> None:
     """Scripts of users read this."""
     written = to_json(ladder(), recommend(ladder()).to_json())
-    top = "schema model torch triton python machine threads recommendation results"
+    top = "schema model torch triton python machine threads recommendation results captures shapes deployed workers"
     per_row = (
         "strategy temperature status reason weights capture_s save_s artifact_bytes samples "
         "call_s eager_call_s pairs_by_process"

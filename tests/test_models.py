@@ -1,20 +1,35 @@
-"""Every model by every strategy, captured and loaded in fresh processes."""
+"""Models by strategies, captured and loaded in fresh processes."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import expectations
 import pytest
 import torch
 
 from pcbench import discovery, sampling
+from pcbench.asking import Setting
 from pcbench.models import Model
 from pcbench.runner import agreement, targets
-from pcbench.sampling import Setting
 from pcbench.status import Status
 
 SMALL = tuple(name for name in discovery.model_names() if name != "large")
 STRATEGIES = discovery.strategy_names()
+# A process each for capture, load and, where the capture fails, probe: so by a few strategies. Of transformers' models
+# one keeps the graph, one the kernels, one cannot; what a torch release lacks, one model tells.
+BY_A_FEW = dict.fromkeys(expectations.ZOO, ("export", "cache_artifacts", "aot_compile")) | {
+    "train_step": ("export", "aot_compile", "precompile_eager", "precompile_inductor")
+}
+
+
+def is_tried(strategy: str, name: str) -> bool:
+    if expectations.unavailable(strategy) is not None:
+        return name == "mlp"
+    return strategy in BY_A_FEW.get(name, STRATEGIES)
+
+
+GRID = [(strategy, name) for strategy in STRATEGIES for name in SMALL if is_tried(strategy, name)]
 
 
 def model(name: str) -> Model:
@@ -30,21 +45,30 @@ def captures() -> dict[str, list[Path]]:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("strategy", "name"),
-    [pytest.param(s, m, marks=pytest.mark.xdist_group(s)) for s in STRATEGIES for m in SMALL],
+    [pytest.param(s, m, marks=pytest.mark.xdist_group(s)) for s, m in GRID],
 )
 def test_a_model_is_saved_and_loaded_in_fresh_processes_with_eagers_answer(
     strategy: str, name: str, captures: dict[str, list[Path]], tmp_path: Path
 ) -> None:
-    setting = Setting(name, threads=1)
+    setting, fails = Setting(name, threads=1), expectations.failure(strategy, name)
     warm_from = captures[strategy][-1] if captures[strategy] else None
     capture = sampling.capture(setting, strategy, tmp_path, warm_from=warm_from)
 
+    if fails is not None and fails[0] is not Status.LOAD_FAILED:
+        assert (capture.status, fails[1] in str(capture.reason)) == (fails[0], True), capture.reason
+        return
     assert (capture.status, capture.reason) == (Status.OK, None)
     captures[strategy].append(tmp_path)
-    outcome = sampling.load(setting, strategy, tmp_path, "warm", hot=True, calls=True)
+    outcome = sampling.load(setting, strategy, tmp_path, "warm", hot=True, shapes=True, calls=True)
+    if fails is not None:
+        assert (outcome.status, fails[1] in str(outcome.reason)) == (fails[0], True), outcome.reason
+        return
     assert (outcome.status, outcome.reason) == (Status.OK, None)
     assert [sample.temperature for sample in outcome.samples] == ["warm", "hot"]
     assert len(outcome.call_s) == len(outcome.eager_call_s) >= 5
+    assert [(call.name, call.status, call.recompiles) for call in outcome.shapes] == [
+        (shape, Status.OK, 0) for shape in model(name).shapes
+    ]
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -53,9 +77,9 @@ def test_a_model_is_built_alike_each_time(name: str) -> None:
     args, kwargs = targets.inputs(model(name))
 
     assert agreement.fingerprint(first, args, kwargs) == agreement.fingerprint(second, *targets.inputs(model(name)))
-    with torch.no_grad():
+    with torch.set_grad_enabled(model(name).grad):
         agreement.require_tensors(first(*args, **kwargs))
-    assert not any(module.training for module in first.modules())
+    assert model(name).grad or not any(module.training for module in first.modules())
 
 
 def test_the_tied_model_holds_one_tensor_under_two_names() -> None:

@@ -1,7 +1,9 @@
 import os
+import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -108,3 +110,31 @@ def test_scratch_is_removed_when_its_body_raises(tmp_path: Path) -> None:
 def _running(pid: int) -> bool:
     stat = Path(f"/proc/{pid}/stat")
     return stat.exists() and stat.read_text().split()[2] != "Z"
+
+
+def test_a_forked_child_that_ends_leaves_its_parents_folder(tmp_path: Path) -> None:
+    program = (
+        "import os, sys\nfrom pathlib import Path\nfrom pcbench import processes\n"
+        "with processes.scratch(Path(sys.argv[1])) as folder:\n"
+        "    child = os.fork()\n"
+        "    if child == 0:\n        sys.exit(0)\n"
+        "    os.waitpid(child, 0)\n    print(folder.is_dir())\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program, tmp_path], capture_output=True, text=True, check=True)
+
+    assert ended.stdout == "True\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_children_that_other_threads_wait_for_can_be_killed() -> None:
+    command = [sys.executable, "-c", "import time; time.sleep(60)"]
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(
+            processes.run, command, env=os.environ, cwd=Path.cwd(), timeout_s=60, on_message=lambda message: None
+        )
+        while not processes._running:
+            time.sleep(0.01)
+        processes.kill_running()
+        ending = waiting.result(timeout=30)
+
+    assert ending.returncode == -signal.SIGKILL

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from examples import comparison, crashed, history, ladder, load_case, row, run, timing
+from examples import captures, comparison, crashed, history, ladder, load_case, row, run, timing
 from figures import drawn, texts
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -17,7 +17,7 @@ from matplotlib.text import Text
 from pcbench import discovery, reports
 from pcbench.analysis.asv_results import read_results
 from pcbench.analysis.records import Absence, Measurement
-from pcbench.reports import Report, load, trend
+from pcbench.reports import Report, capture, load, trend
 from pcbench.reports._ladder import draw_comparison
 
 DATA = Path(__file__).parent / "data" / "asv_results"
@@ -44,6 +44,7 @@ FIGURES: dict[str, Callable[[], Figure | None]] = {
     "a load ladder": lambda: load.REPORT.draw(history(1)),
     "a load ladder of many strategies": lambda: load.REPORT.draw(history(1, MANY)),
     "a load ladder of real results": lambda: load.REPORT.draw(read_results(DATA).runs),
+    "captures by phase": lambda: capture.REPORT.draw([captures(0)]),
     "a trend of one commit": lambda: trend.REPORT.draw(history(1)),
     "a trend of 60 commits": lambda: trend.REPORT.draw(history(60, step_at=40)),
     "a trend of many strategies": lambda: trend.REPORT.draw(history(3, MANY)),

@@ -9,8 +9,8 @@ import pytest
 from users_model import HEAD, TAIL, Write
 
 from pcbench import sampling
+from pcbench.asking import Setting
 from pcbench.samples import EAGER
-from pcbench.sampling import Setting
 from pcbench.status import Status
 
 pytestmark = pytest.mark.slow

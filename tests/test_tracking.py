@@ -15,10 +15,10 @@ import git_history
 import pytest
 
 from pcbench import sampling, tracking
+from pcbench.asking import Setting
 from pcbench.errors import UsageError
 from pcbench.sample_store import Absent, SampleCounts, Store
 from pcbench.samples import Capture, LoadSample, Outcome, Phases
-from pcbench.sampling import Setting
 from pcbench.status import Status
 
 MODEL = """

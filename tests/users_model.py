@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pcbench.sampling import Setting
+from pcbench.asking import Setting
 
 Write = Callable[..., Setting]
 """Writes a model file with a body and a last line of its own, and gives a setting that measures it."""

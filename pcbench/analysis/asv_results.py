@@ -171,11 +171,11 @@ def _cases(name: str, benchmark: Benchmark, cells: Mapping[str, object]) -> list
         if len(per_case[column]) != len(cases):
             raise ResultsError(f"{len(per_case[column])} values of {column} for {len(cases)} parameter combinations")
     rows = zip(*per_case.values(), strict=True)
-    return [(case, _outcome(benchmark, *row)) for case, row in zip(cases, rows, strict=True)]
+    return [(case, _outcome(benchmark, case, *row)) for case, row in zip(cases, rows, strict=True)]
 
 
 def _outcome(
-    benchmark: Benchmark, value: object, low: object, high: object, repeat: object, samples: object
+    benchmark: Benchmark, case: Case, value: object, low: object, high: object, repeat: object, samples: object
 ) -> Measurement | Absence:
     if value is None:
         return Absence("failed")
@@ -195,7 +195,7 @@ def _outcome(
         _quartile(low) if n != 1 else None,
         _quartile(high) if n != 1 else None,
         n,
-        benchmark.worse,
+        benchmark.worse_for(case),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pcbench.analysis.parsing import expect
 from pcbench.analysis.records import Case, Worse
@@ -12,12 +12,26 @@ from pcbench.analysis.records import Case, Worse
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A benchmark of the suite; results of another version of it are not comparable."""
+    """A benchmark of the suite; results of another version of it are not comparable.
+
+    Attributes:
+        worse: The direction that is worse, where ``worse_by`` says nothing else.
+        worse_by: Parameter to the direction by the parameter's value, for a benchmark that tracks several counts.
+    """
 
     version: str
     unit: str
     param_names: tuple[str, ...]
     worse: Worse
+    worse_by: Mapping[str, Mapping[str, Worse]] = field(default_factory=dict)
+
+    def worse_for(self, case: Case) -> Worse:
+        """The direction that is worse for a case."""
+        for name, directions in self.worse_by.items():
+            direction = directions.get(case.param(name) or "")
+            if direction is not None:
+                return direction
+        return self.worse
 
 
 def read_suite(raw: Mapping[str, object]) -> dict[str, Benchmark]:
@@ -31,12 +45,16 @@ def read_suite(raw: Mapping[str, object]) -> dict[str, Benchmark]:
         if name == "version":
             continue
         fields = expect(entry, dict, name)
-        unit = str(fields.get("unit", ""))
+        unit, where = str(fields.get("unit", "")), f"worse_by of {name}"
         suite[name] = Benchmark(
             version=str(fields.get("version", "")),
             unit=unit,
             param_names=tuple(map(str, expect(fields.get("param_names", []), list, f"param_names of {name}"))),
             worse=_worse(fields.get("worse"), unit),
+            worse_by={
+                str(param): {str(value): _worse(direction, "") for value, direction in expect(by, dict, where).items()}
+                for param, by in expect(fields.get("worse_by", {}), dict, where).items()
+            },
         )
     return suite
 

@@ -6,6 +6,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from pcbench.analysis.capture_table import CaptureRow, capture_json
+from pcbench.analysis.deployed import DeployedRow, deployed_json
+from pcbench.analysis.shape_calls import ShapeRow, shape_json
+from pcbench.analysis.together import TogetherRow, together_json
 from pcbench.samples import EAGER, TEMPERATURES, LoadSample
 from pcbench.status import Status
 
@@ -52,7 +56,12 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The rows of one model on one machine; rows of the strategy ``eager`` are the baseline."""
+    """The rows of one model on one machine; rows of the strategy ``eager`` are the baseline.
+
+    Attributes:
+        captures: Every capture, also those of strategies that then failed to load.
+        shapes, deployed, together: What was asked for beyond the ladder; empty where it was not.
+    """
 
     model: str
     torch: str | None
@@ -61,6 +70,10 @@ class Comparison:
     machine: MachineFacts
     threads: int
     rows: tuple[Row, ...]
+    captures: tuple[CaptureRow, ...] = ()
+    shapes: tuple[ShapeRow, ...] = ()
+    deployed: tuple[DeployedRow, ...] = ()
+    together: tuple[TogetherRow, ...] = ()
 
     def eager(self, temperature: str) -> Row | None:
         """Eager's row at a temperature, if there is one."""
@@ -110,6 +123,10 @@ def to_json(comparison: Comparison, recommendation: Mapping[str, object] | None 
         "threads": comparison.threads,
         "recommendation": None if recommendation is None else dict(recommendation),
         "results": [_row_to_json(row) for row in comparison.rows],
+        "captures": capture_json(comparison.captures),
+        "shapes": shape_json(comparison.shapes),
+        "deployed": deployed_json(comparison.deployed),
+        "workers": together_json(comparison.together),
     }
 
 

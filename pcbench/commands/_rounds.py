@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from pcbench import sampling
+from pcbench.analysis.capture_table import CaptureRow
 from pcbench.analysis.comparison import Row
+from pcbench.analysis.shape_calls import ShapeRow
+from pcbench.asking import Setting
 from pcbench.commands._progress import Step
-from pcbench.errors import PcbenchError
+from pcbench.errors import PcbenchError, UsageError
 from pcbench.samples import EAGER, Capture, LoadSample, Outcome
-from pcbench.sampling import Setting
 from pcbench.status import Status
 
 
@@ -23,12 +26,18 @@ class Plan:
         strategies: Names, without eager, which is always measured.
         temperatures: Some of cold, warm, hot.
         samples: Rounds: processes per strategy and temperature.
+        capture_warm: Capture each strategy once more, from the caches that its capture left.
+        shapes: Call each extra shape that the model names, after the load.
+        keep_state: Keep what loads on another instruction set need to check their answers.
     """
 
     setting: Setting
     strategies: tuple[str, ...]
     temperatures: tuple[str, ...]
     samples: int
+    shapes: bool = False
+    keep_state: bool = False
+    capture_warm: bool = False
 
     @property
     def processes(self) -> tuple[str, ...]:
@@ -40,7 +49,8 @@ class Plan:
     @property
     def steps(self) -> int:
         """How many processes that is at most, the check of the model included."""
-        return 1 + len(self.strategies) + self.samples * len(self.processes) * (1 + len(self.strategies))
+        captures = len(self.strategies) * (1 + self.capture_warm)
+        return 1 + captures + self.samples * len(self.processes) * (1 + len(self.strategies))
 
 
 @dataclass
@@ -49,12 +59,29 @@ class Measured:
 
     plan: Plan
     captures: dict[str, Capture] = field(default_factory=dict)
+    warm_captures: dict[str, Capture] = field(default_factory=dict)
     outcomes: dict[tuple[str, str], list[Outcome]] = field(default_factory=dict)
 
     def rows(self) -> tuple[Row, ...]:
         """A row per strategy and temperature that was reached."""
         found = [self._row(name, t) for t in self.plan.temperatures for name in (EAGER, *self.plan.strategies)]
         return tuple(row for row in found if row is not None)
+
+    def capture_rows(self) -> tuple[CaptureRow, ...]:
+        """A row per capture that was taken, warm ones last."""
+        taken = (("cold", self.captures), ("warm", self.warm_captures))
+        return tuple(CaptureRow(name, t, capture) for t, captures in taken for name, capture in captures.items())
+
+    def shape_rows(self) -> tuple[ShapeRow, ...]:
+        """A row per strategy and extra shape that was reached."""
+        rows = []
+        for strategy in (EAGER, *self.plan.strategies):
+            outcomes = self.outcomes.get((strategy, self.plan.processes[-1]), [])
+            names = dict.fromkeys(call.name for outcome in outcomes for call in outcome.shapes)
+            for name in names:
+                calls = tuple(call for outcome in outcomes for call in outcome.shapes if call.name == name)
+                rows.append(ShapeRow(strategy, name, calls))
+        return tuple(rows)
 
     def _row(self, strategy: str, temperature: str) -> Row | None:
         captured = self.captures.get(strategy)
@@ -89,16 +116,27 @@ def measure(measured: Measured, folder: Path, step: Step) -> None:
     """
     plan = measured.plan
     step(f"checking {plan.setting.target} in eager mode")
-    checked = sampling.load(plan.setting, EAGER, None, "warm")
+    checked = sampling.load(plan.setting, EAGER, None, "warm", shapes=plan.shapes)
     if checked.status is not Status.OK:
         raise PcbenchError(f"{plan.setting.target} does not work in eager mode: {checked.status}: {checked.reason}")
+    if plan.shapes and not checked.shapes:
+        raise UsageError(
+            f"{plan.setting.target} names no extra shapes", hint="add shapes={'name': inputs_function} to its MODEL"
+        )
     for strategy in plan.strategies:
         step(f"capturing with {strategy}")
-        measured.captures[strategy] = sampling.capture(plan.setting, strategy, folder / strategy)
+        measured.captures[strategy] = sampling.capture(
+            plan.setting, strategy, folder / strategy, keep_state=plan.keep_state
+        )
     captured = [s for s in plan.strategies if measured.captures[s].status is Status.OK]
+    for strategy in captured if plan.capture_warm else ():
+        step(f"capturing with {strategy} again")
+        again = folder / f"{strategy}-again"
+        measured.warm_captures[strategy] = sampling.capture(plan.setting, strategy, again, warm_from=folder / strategy)
+        shutil.rmtree(again, ignore_errors=True)
     for number in range(1, plan.samples + 1):
         for temperature in plan.processes:
-            for strategy in _rotated([EAGER, *captured], number):
+            for strategy in rotated([EAGER, *captured], number):
                 earlier = measured.outcomes.setdefault((strategy, temperature), [])
                 if earlier and not earlier[-1].samples:
                     continue
@@ -113,12 +151,15 @@ def _load(plan: Plan, strategy: str, temperature: str, folder: Path) -> Outcome:
         None if strategy == EAGER else folder / strategy,
         temperature,
         hot=temperature == "warm" and "hot" in plan.temperatures,
+        shapes=plan.shapes and temperature == plan.processes[-1],
         calls=strategy != EAGER and temperature == plan.processes[-1],
     )
 
 
-def _rotated(names: Sequence[str], by: int) -> list[str]:
-    """Each round starts with another one, so that none always follows the same neighbour."""
+def rotated(names: Sequence[str], by: int) -> list[str]:
+    """The names from another one on in each round, so that none always follows the same neighbour."""
+    if not names:
+        return []
     start = by % len(names)
     return [*names[start:], *names[:start]]
 

@@ -11,12 +11,12 @@ import sys
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from pcbench import discovery, machine, processes, sampling
+from pcbench import asking, discovery, machine, processes, sampling
+from pcbench.asking import Setting
 from pcbench.commands import Command
 from pcbench.commands._progress import steps
 from pcbench.errors import PcbenchError
 from pcbench.samples import EAGER
-from pcbench.sampling import Setting
 from pcbench.status import Status
 
 SCHEMA = 1
@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     with steps(1 + len(names)) as step, processes.scratch() as folder:
         step("torch, compiler, counters")
         try:
-            messages = sampling.ask(setting, {"do": "describe", "strategy": EAGER})
+            messages = asking.ask(setting, {"do": "describe", "strategy": EAGER})
             found = next(m for m in messages if "facts" in m)
         except PcbenchError as error:
             found = {"facts": {"python": sys.version.split()[0]}, "counters": "torch does not work", "missing": []}

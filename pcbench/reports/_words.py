@@ -9,12 +9,17 @@ _QUANTITIES = {
     "Load.track_peak_rss": "peak memory",
     "Artifact.track_bytes": "artifact size",
     "Capture.track_seconds": "capture time",
+    "Memory.track_peak_rss": "peak memory of the capture",
+    "Phases.track_seconds": "capture time by phase",
+    "Counts.track_count": "capture count",
 }
+
+_SUBJECTS = {"bench_capture": "capture"}
 
 
 def case_words(case: Case) -> str:
     """``peak memory, mlp, hot load``; a benchmark that has no words of its own is named as asv names it."""
-    _, _, name = case.benchmark.partition(".")
-    subject = name.partition(".")[0].lower()
+    module, _, name = case.benchmark.partition(".")
+    subject = _SUBJECTS.get(module, name.partition(".")[0].lower())
     values = [f"{value} {subject}" if key == "temperature" else value for key, value in case.params]
     return ", ".join([_QUANTITIES.get(name, name or case.benchmark), *values])

@@ -35,11 +35,21 @@ _Panels = dict[tuple[Place, Case], list[Series]]
 
 
 def _panels(series: Sequence[Series]) -> _Panels:
-    """Series that differ in the strategy alone, together; those that moved most at the newest commit first."""
+    """Series that differ in the strategy alone, together; those that moved most at the newest commit first.
+
+    Counts that never changed come last: there are many, and a line that is flat shows nothing.
+    """
     found: _Panels = {}
     for one in sorted(series, key=lambda one: str(one.case)):
         found.setdefault((one.place, one.case.without("strategy")), []).append(one)
-    return dict(sorted(found.items(), key=lambda item: (-_moved(item[1]), str(item[0][1]), str(item[0][0]))))
+    return dict(
+        sorted(found.items(), key=lambda item: (-_moved(item[1]), _still(item[1]), str(item[0][1]), str(item[0][0])))
+    )
+
+
+def _still(series: Sequence[Series]) -> bool:
+    """Whether they are plain numbers, without samples, that are the same at every commit."""
+    return all(m.n is None and m.value == one.points[0][1].value for one in series for _, m in one.points)
 
 
 def _moved(series: Sequence[Series]) -> float:

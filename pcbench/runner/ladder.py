@@ -39,6 +39,8 @@ def load(request: Request, clock: timing.PhaseClock, emit: Emit) -> None:
         needs_module = needs_model or (stated is not None and bool(stated.dataclasses))
         definition = targets.find(request.target, cwd) if needs_module else None
     definition = definition or targets.find(request.target, cwd)
+    if request.state is not None:
+        definition = targets.with_state(definition, Path(request.state))
     with torch.set_grad_enabled(definition.grad):
         opened = None
         if folder is not None:

@@ -35,6 +35,7 @@ class Request:
         hot: Load a second time in the same process.
         shapes: Call with the extra shapes that the model names.
         calls: Time later calls, in turn with eager's.
+        state: A file for the model's weights and inputs: written at a capture, read at a load; None for neither.
     """
 
     target: str
@@ -46,6 +47,7 @@ class Request:
     hot: bool = False
     shapes: bool = False
     calls: bool = False
+    state: str | None = None
 
 
 def strategy_of(request: Request) -> Strategy:

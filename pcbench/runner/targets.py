@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,23 @@ def inputs(model: Model, shape: str | None = None) -> Inputs:
     if not (isinstance(made, tuple) and len(made) == 2 and isinstance(made[0], tuple) and isinstance(made[1], dict)):
         raise UsageError(f"the model's inputs() gave {made!r:.80}", hint="return (args, kwargs): a tuple and a dict")
     return made
+
+
+def keep_state(model: nn.Module, inputs: Inputs, file: Path) -> None:
+    """Write the weights and the inputs that :func:`with_state` puts back."""
+    torch.save({"state": model.state_dict(), "inputs": inputs}, file)
+
+
+def with_state(model: Model, file: Path) -> Model:
+    """The model with the weights and inputs of another process: a seed gives others on another instruction set."""
+    kept = torch.load(file, weights_only=False)
+
+    def built() -> nn.Module:
+        module = model.build()
+        module.load_state_dict(kept["state"])
+        return module
+
+    return replace(model, build=built, inputs=lambda: copy.deepcopy(kept["inputs"]))
 
 
 def _from_function(target: str, function: Callable[[], Any]) -> Model:

@@ -6,10 +6,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import nn
 
-from pcbench import precompile
-from pcbench.strategies import Runner, Strategy, call_model, round_trip, weak_runner
+from pcbench import precompile, torch_api
+from pcbench.strategies import Runner, Strategy, _marked, call_model, round_trip, weak_runner
 
 _CODE, _CACHE = "code.py", "cache.bin"
 
@@ -31,7 +32,15 @@ def strategy(*, backend: str, summary: str) -> Strategy:
 
 
 def _capture(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], *, backend: str) -> tuple[str, bytes]:
+    if _marked.has_marks(args, kwargs):
+        # precompile takes marks of the kind whose size the trace never sees, and no others.
+        args, kwargs = _marked.unmarked_copies((args, kwargs), _mark_unbacked)
     return precompile.precompile(call_model, model, args, kwargs, backend=backend)
+
+
+def _mark_unbacked(tensor: torch.Tensor, dims: _marked.Dims) -> None:
+    for dim, (low, high) in dims.items():
+        torch_api.get("mark_unbacked")(tensor, dim, min=low, max=high)
 
 
 def _save(pair: tuple[str, bytes], folder: Path) -> None:

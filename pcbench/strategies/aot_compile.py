@@ -8,34 +8,36 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import nn
 
 from pcbench import snapshot, torch_api
-from pcbench.strategies import Runner, Strategy, call_model, round_trip, weak_runner
+from pcbench.strategies import Runner, Strategy, _marked, round_trip, weak_runner
+from pcbench.strategies._compiled import compiled, own_function
 
-_FILE = "function.bin"
+_FILE, _FILE_OF_MARKED = "function.bin", "function-of-marked.bin"
 
 
-def capture(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A compiled function of ``(model, args, kwargs)``."""
+def capture(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, Any]:
+    """A compiled function of ``(model, args, kwargs)``, and the name of its file."""
     # torch 2.14 pickles a parameter's gradient with its guards, and cannot load what it wrote.
     turned_on = torch_api.get("dynamo_config").patch(enable_aot_compile=True)
     with turned_on, snapshot.without_gradients(model.parameters()):
-        compiled: Any = torch.compile(call_model, fullgraph=True)
-        return compiled.aot_compile(((model, args, kwargs), {}))
+        function = compiled(own_function()).aot_compile(((model, args, kwargs), {}))
+    return _FILE_OF_MARKED if _marked.has_marks(args, kwargs) else _FILE, function
 
 
-def save(function: Any, folder: Path) -> None:
+def save(captured: tuple[str, Any], folder: Path) -> None:
     """Write the compiled function."""
-    function.save_compiled_function(str(folder / _FILE))
+    name, function = captured
+    function.save_compiled_function(str(folder / name))
 
 
 def load(folder: Path, model: nn.Module) -> Runner:
     """The compiled function, over the model."""
-    with (folder / _FILE).open("rb") as file:
+    marked = (folder / _FILE_OF_MARKED).exists()
+    with (folder / (_FILE_OF_MARKED if marked else _FILE)).open("rb") as file:
         function = torch_api.get("load_compiled_function")(file)
-    return weak_runner(model, function)
+    return weak_runner(model, _marked.taking_marks(function) if marked else function)
 
 
 STRATEGY = Strategy(

@@ -6,18 +6,18 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import nn
 
 from pcbench import torch_api
 from pcbench.strategies import Runner, Strategy, round_trip
+from pcbench.strategies._exported import exported
 
 _FILE = "model.pt2"
 
 
 def capture(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Path:
     """A compiled package in torch's cache folder: exporting and compiling are one step of AOTInductor."""
-    package: str = torch_api.get("aoti_compile_and_package")(torch.export.export(model, args, kwargs))
+    package: str = torch_api.get("aoti_compile_and_package")(exported(model, args, kwargs))
     return Path(package)
 
 

@@ -10,13 +10,14 @@ from torch import nn
 
 from pcbench import torch_api
 from pcbench.strategies import Runner, Strategy, round_trip
+from pcbench.strategies._exported import exported
 
 _FILE = "model.pt2"
 
 
 def capture(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> torch.export.ExportedProgram:
     """An exported program, decomposed to core ATen."""
-    program: torch.export.ExportedProgram = torch.export.export(model, args, kwargs).run_decompositions({})
+    program: torch.export.ExportedProgram = exported(model, args, kwargs).run_decompositions({})
     return program
 
 

@@ -1,0 +1,24 @@
+"""What ``pcbench compare`` prints below the ladder: a block of lines for each further thing that was measured."""
+
+from __future__ import annotations
+
+from pcbench.analysis.capture_table import capture_lines
+from pcbench.analysis.comparison import Comparison
+from pcbench.analysis.deployed import deployed_lines
+from pcbench.analysis.shape_calls import shape_lines
+from pcbench.analysis.together import together_lines
+
+
+def sections(comparison: Comparison) -> list[list[str]]:
+    """The blocks, in the order in which they were measured; none for what was not asked for."""
+    found = []
+    if any(row.told for row in comparison.captures):
+        found.append(capture_lines(comparison.captures))
+    if comparison.shapes:
+        found.append(shape_lines(comparison.shapes))
+    if comparison.deployed:
+        cold = {row.strategy: row.start_s for row in comparison.rows if row.temperature == "cold" and row.counts}
+        found.append(deployed_lines(comparison.deployed, cold))
+    if comparison.together:
+        found.append(together_lines(comparison.together))
+    return found

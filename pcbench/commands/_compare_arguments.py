@@ -1,0 +1,140 @@
+"""The arguments of ``pcbench compare``, and the plan that they make."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from pcbench import discovery
+from pcbench.analysis.recommendation import CALLS_PER_START
+from pcbench.asking import Setting, usable_cpus
+from pcbench.commands._rounds import Plan
+from pcbench.conditions import MEANING
+from pcbench.errors import UsageError
+from pcbench.samples import TEMPERATURES
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare compare's arguments."""
+    models, strategies = ", ".join(discovery.model_names()), ",".join(discovery.strategy_names())
+    parser.add_argument(
+        "model",
+        help="a model's name, the path of a file that ends in MODEL, or package.module:function that returns "
+        f"(model, args, kwargs); names: {models}",
+    )
+    parser.add_argument("--strategies", type=_list, metavar="A,B", help=f"ways to save, of {strategies} (default: all)")
+    parser.add_argument(
+        "--temperatures",
+        type=_list,
+        metavar="T,U",
+        default=TEMPERATURES,
+        help="of cold (empty compiler caches), warm (the caches that the capture left) and hot (second load in a "
+        "process); default: all",
+    )
+    parser.add_argument("--samples", type=_positive_int, default=3, help="fresh processes per row (default: 3)")
+    parser.add_argument("--threads", type=_positive_int, help="CPU threads, at capture and at load (default: all CPUs)")
+    parser.add_argument(
+        "--timeout", type=_positive_float, default=300.0, metavar="SECONDS", help="limit per process (default: 300)"
+    )
+    parser.add_argument(
+        "--calls",
+        type=_positive_int,
+        default=CALLS_PER_START,
+        help=f"calls per process start that the recommendation assumes (default: {CALLS_PER_START})",
+    )
+    parser.add_argument(
+        "--capture-warm",
+        action="store_true",
+        help="then capture once more, from the caches that the capture left; the cold capture is always told by phase",
+    )
+    parser.add_argument(
+        "--deploy",
+        action="store_true",
+        help="then load each artifact as another machine has it: " + "; ".join(MEANING.values()),
+    )
+    parser.add_argument(
+        "--workers", type=_positive_int, default=0, metavar="N", help="then load in N processes at once"
+    )
+    parser.add_argument(
+        "--shapes", action="store_true", help="then call each loaded artifact once with each extra shape of the model"
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every sample there")
+    parser.add_argument("--figure", type=Path, metavar="FILE", help="draw the ladder and the break-even curve there")
+
+
+def plan(args: argparse.Namespace) -> Plan:
+    """What the arguments ask to measure.
+
+    Raises:
+        UsageError: A name is unknown, or an output file cannot be written.
+    """
+    _check_outputs(args)
+    known = discovery.strategy_names()
+    strategies = tuple(discovery.check_name("strategy", name, known) for name in args.strategies or known)
+    temperatures = tuple(discovery.check_name("temperature", name, TEMPERATURES) for name in args.temperatures)
+    if args.model.endswith(".py"):
+        if not Path(args.model).is_file():
+            raise UsageError(f"there is no file {args.model}", hint="give the path of a file that ends in MODEL")
+    elif ":" not in args.model:
+        discovery.check_name("model", args.model, discovery.model_names())
+    setting = Setting(args.model, timeout_s=args.timeout, threads=args.threads or usable_cpus())
+    in_order = tuple(t for t in TEMPERATURES if t in temperatures)
+    return Plan(
+        setting,
+        tuple(dict.fromkeys(strategies)),
+        in_order,
+        args.samples,
+        shapes=args.shapes,
+        capture_warm=args.capture_warm,
+        keep_state=args.deploy,
+    )
+
+
+def _check_outputs(args: argparse.Namespace) -> None:
+    for output in (args.json, args.figure):
+        if output is not None:
+            _check_writable(output)
+    if args.figure is not None:
+        _check_figure(args.figure)
+        if args.json is not None and args.json.absolute() == args.figure.absolute():
+            raise UsageError(f"--json and --figure both name {args.json}", hint="give each a file of its own")
+
+
+def _check_writable(path: Path) -> None:
+    folder = path.absolute().parent
+    if path.is_dir() or not folder.is_dir() or not os.access(path if path.exists() else folder, os.W_OK):
+        raise UsageError(
+            f"{path} cannot be written", hint="name a file in a folder that exists and that you may write to"
+        )
+
+
+def _check_figure(path: Path) -> None:
+    known = Figure().canvas.get_supported_filetypes()
+    if path.suffix.lstrip(".").lower() not in known:
+        raise UsageError(f"{path} has no ending that a figure can have", hint=f"one of {', '.join(sorted(known))}")
+
+
+def _list(text: str) -> tuple[str, ...]:
+    words = tuple(word.strip() for word in text.split(",") if word.strip())
+    if not words:
+        raise argparse.ArgumentTypeError("give at least one name")
+    return words
+
+
+def _positive_int(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1")
+    return int(text)
+
+
+def _positive_float(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
+    return value

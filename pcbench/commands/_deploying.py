@@ -1,0 +1,93 @@
+"""What ``pcbench compare`` measures beyond the ladder: deployed artifacts, and several workers that load at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pcbench import deployment, sampling
+from pcbench.analysis.deployed import DeployedRow
+from pcbench.analysis.together import TogetherRow
+from pcbench.commands._progress import Step
+from pcbench.commands._rounds import Measured, rotated
+from pcbench.deployment import Deployed
+from pcbench.errors import UnavailableError
+from pcbench.samples import EAGER, Outcome
+from pcbench.status import Status
+
+
+@dataclass
+class Deploying:
+    """What has been measured so far; an interruption leaves it usable.
+
+    Attributes:
+        ladder: The captures, and the loads of single processes.
+        conditions: Some of :data:`pcbench.conditions.CONDITIONS`.
+        workers: Processes that load at once; none where it is 0.
+    """
+
+    ladder: Measured
+    conditions: tuple[str, ...]
+    workers: int
+    deployed: dict[tuple[str, str], list[Deployed]] = field(default_factory=dict)
+    together: dict[tuple[str, str], list[tuple[Outcome, ...]]] = field(default_factory=dict)
+
+    @property
+    def steps(self) -> int:
+        """How many steps that is at most."""
+        plan = self.ladder.plan
+        loads = len(self.conditions) * len(plan.strategies)
+        at_once = len(plan.processes) * (1 + len(plan.strategies)) if self.workers else 0
+        return plan.samples * (loads + at_once)
+
+    def deployed_rows(self) -> tuple[DeployedRow, ...]:
+        """A row per strategy and condition that was reached."""
+        rows = []
+        for (strategy, condition), loads in sorted(self.deployed.items()):
+            failed = next((load.outcome for load in loads if load.outcome.status is not Status.OK), None)
+            status, reason = (Status.OK, None) if failed is None else (failed.status, failed.reason)
+            samples = tuple(sample for load in loads for sample in load.outcome.samples)
+            wrote = tuple(sorted({name for load in loads for name in load.wrote}))
+            rows.append(DeployedRow(strategy, condition, status, reason, samples, wrote))
+        return tuple(rows)
+
+    def together_rows(self) -> tuple[TogetherRow, ...]:
+        """A row per strategy and temperature that was reached."""
+        rows = []
+        alone = {(row.strategy, row.temperature): row.start_s for row in self.ladder.rows() if row.counts}
+        for (strategy, temperature), rounds in sorted(self.together.items(), key=self._place):
+            failed = next((o for outcomes in rounds for o in outcomes if o.status is not Status.OK), None)
+            status, reason = (Status.OK, None) if failed is None else (failed.status, failed.reason)
+            samples = () if failed else tuple(tuple(o.samples[0] for o in outcomes) for outcomes in rounds)
+            known = alone.get((strategy, temperature), ())
+            rows.append(TogetherRow(strategy, temperature, self.workers, status, reason, samples, known))
+        return tuple(rows)
+
+    def _place(self, item: tuple[tuple[str, str], object]) -> tuple[int, bool, str]:
+        (strategy, temperature), _ = item
+        return self.ladder.plan.processes.index(temperature), strategy != EAGER, strategy
+
+
+def measure(deploying: Deploying, folder: Path, isa: str, step: Step) -> None:
+    """Fill ``deploying`` with loads of the artifacts in ``folder``, strategies in turn, round by round."""
+    plan = deploying.ladder.plan
+    captured = [s for s in plan.strategies if deploying.ladder.captures[s].status is Status.OK]
+    for number in range(1, plan.samples + 1):
+        for condition in deploying.conditions:
+            for strategy in rotated(captured, number):
+                loads = deploying.deployed.setdefault((strategy, condition), [])
+                if loads and loads[-1].outcome.status is not Status.OK:
+                    continue
+                step(f"deployed ({condition}) {number} of {plan.samples}: {strategy}")
+                try:
+                    loads.append(deployment.load(plan.setting, strategy, folder / strategy, condition, isa))
+                except UnavailableError as error:
+                    loads.append(Deployed(Outcome(Status.UNAVAILABLE, error.problem)))
+        for temperature in plan.processes if deploying.workers else ():
+            for strategy in rotated([EAGER, *captured], number):
+                rounds = deploying.together.setdefault((strategy, temperature), [])
+                if rounds and any(outcome.status is not Status.OK for outcome in rounds[-1]):
+                    continue
+                step(f"{deploying.workers} workers, {temperature}, {number} of {plan.samples}: {strategy}")
+                source = None if strategy == EAGER else folder / strategy
+                rounds.append(sampling.load_together(plan.setting, strategy, source, temperature, deploying.workers))

@@ -1,0 +1,178 @@
+"""``pcbench.ModelRunnerCache``: a loaded runner per model and kind of call, captured when it is first asked for."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import torch
+from torch import nn
+
+from pcbench.errors import UsageError
+from pcbench.runner import making, signature, weights
+from pcbench.runner.kept import CachedRunner, Kept
+from pcbench.runner.signature import Key
+from pcbench.runner.weights import Layout
+
+BOUND = 16
+"""How many runners a cache keeps unless it is told otherwise: one with baked weights holds a copy of them."""
+
+# Dynamo and export are not thread safe, whichever cache asks. A model may ask a cache while it is captured.
+_CAPTURING = threading.RLock()
+_CREATING = threading.Lock()
+
+
+class _Load(Protocol):
+    def __call__(
+        self,
+        model: nn.Module,
+        example_inputs: Any,
+        example_kwargs: Mapping[str, Any] | None = None,
+        *,
+        strategy: str | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> CachedRunner: ...
+
+
+class _OfClassOrInstance:
+    """``load`` on an instance is its own; on the class, the process-wide cache's."""
+
+    def __get__(self, cache: ModelRunnerCache | None, owner: type[ModelRunnerCache]) -> _Load:
+        return (process_wide() if cache is None else cache)._load
+
+
+class ModelRunnerCache:
+    """Runners by model and kind of call; ``load`` captures what is asked for the first time, and finds it later.
+
+    ``ModelRunnerCache.load(model, example_inputs)`` uses one cache for the process, :func:`process_wide`; an instance
+    has its own. A model is known by its identity, and its runners and their files end with it. A kind of call is what
+    :mod:`pcbench.runner.signature` keys by, with the training flags of the model and of its submodules, strategy and
+    options.
+
+    A strategy that bakes weights in captures again when the model's modules, parameters or buffers were replaced, given
+    another storage, or changed in place. It does not see what torch's version counters do not count: changes in place
+    through ``tensor.data``, a NumPy array or a storage. Weights made in inference mode have no counter: their bytes are
+    digested at every hit, at the speed of SHA-256. A strategy that is passed the weights captures again when modules
+    were replaced, or the weights' number, names, types, dtypes, sizes, strides, devices or ties changed. None notices
+    plain Python attributes of modules, their hooks, or another class.
+
+    All methods may be called from several threads. Captures happen one at a time in the process; hits do not wait for
+    them. Hits, misses and evictions are counted; an eviction is a runner that made room for another. A runner works on
+    after its entry is gone, as long as its model lives where its weights are passed.
+
+    Args:
+        bound: The most runners to keep; the one not used for longest makes room.
+        strategy: A strategy's name; without it ``nativert`` where this torch has it, else ``export``.
+        options: Entries of Inductor's config that are in effect during capture and load, for strategies that take them.
+    """
+
+    load = _OfClassOrInstance()
+
+    def __init__(
+        self, bound: int = BOUND, *, strategy: str | None = None, options: Mapping[str, Any] | None = None
+    ) -> None:
+        if bound < 1:
+            raise UsageError(f"a cache cannot be bound to {bound} runners", hint="give 1 or more")
+        self._strategy = strategy
+        self._options = dict(options or {})
+        self._of_options = signature.of_options(self._options)
+        self._kept = Kept(bound)
+        self._registered: dict[str, None] = {}
+
+    def _load(
+        self,
+        model: nn.Module,
+        example_inputs: Any,
+        example_kwargs: Mapping[str, Any] | None = None,
+        *,
+        strategy: str | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> CachedRunner:
+        """The runner of a model for calls like the example's; captured, saved and loaded where there is none yet.
+
+        Args:
+            model: The model, in the mode that it is to be captured in; it is left as it is.
+            example_inputs: A tensor (one argument), a tuple or list of arguments, or a mapping of keyword arguments.
+            example_kwargs: Keyword arguments beside a tensor, tuple or list.
+            strategy: A strategy's name, instead of the cache's.
+            options: Entries of Inductor's config, instead of the cache's.
+
+        Raises:
+            UsageError: The inputs cannot be keyed, or there is no such strategy or option.
+            RunnerError: The model could not be captured, saved or loaded.
+        """
+        args, kwargs = signature.arguments(example_inputs, example_kwargs)
+        name = strategy or self._strategy or making.default_strategy()
+        if options is None:
+            options, of_options = self._options, self._of_options
+        else:
+            of_options = signature.of_options(options)
+        inputs, tensors = signature.of_call(args, kwargs)
+        found, _, _ = self._look_up(model, name, of_options, inputs, tensors)
+        if found is not None:
+            return found
+        ties = signature.ties(tensors)
+        if ties is not None:
+            inputs = *inputs, ties
+            tensors = [tensors[place] for place in sorted(set(ties))]
+            found, _, _ = self._look_up(model, name, of_options, inputs, tensors)
+            if found is not None:
+                return found
+        with _CAPTURING:
+            found, key, layout = self._look_up(model, name, of_options, inputs, tensors)
+            if found is not None:
+                return found
+            metadata = signature.metadata(tensors)
+            folder = self._kept.missed(name)
+            try:
+                made = making.make(name, model, args, kwargs, options, folder)
+            except BaseException:
+                shutil.rmtree(folder, ignore_errors=True)
+                raise
+            self._registered.update(dict.fromkeys(made.registered))
+            return self._kept.put(key, metadata, model, layout, made, folder)
+
+    def _look_up(
+        self, model: nn.Module, name: str, options: Key, inputs: Key, tensors: Sequence[torch.Tensor]
+    ) -> tuple[CachedRunner | None, Key, Layout]:
+        layout = weights.walk(model)
+        key = id(model), name, options, layout[0], signature.mode(), inputs
+        return self._kept.find(key, tensors, model, layout), key, layout
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    @property
+    def hits(self) -> int:
+        return self._kept.hits
+
+    @property
+    def misses(self) -> int:
+        return self._kept.misses
+
+    @property
+    def evictions(self) -> int:
+        """How many runners made room for others."""
+        return self._kept.evictions
+
+    @property
+    def registered(self) -> tuple[str, ...]:
+        """Dataclasses that are pytree nodes for the rest of the process because of this cache, ``module:qualname``."""
+        return tuple(self._registered)
+
+    def clear(self) -> None:
+        """Drop all runners and their files; the counts stay."""
+        self._kept.clear()
+
+
+_PROCESS_WIDE: list[ModelRunnerCache] = []
+
+
+def process_wide() -> ModelRunnerCache:
+    """The cache that ``ModelRunnerCache.load``, called on the class, uses."""
+    with _CREATING:
+        if not _PROCESS_WIDE:
+            _PROCESS_WIDE.append(ModelRunnerCache())
+    return _PROCESS_WIDE[0]

@@ -1,0 +1,203 @@
+"""One capture for the cache of runners: run, capture, save, load, and see that what was asked for is what came."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from pcbench import discovery, snapshot, torch_api
+from pcbench.errors import PcbenchError, RunnerError, UsageError
+from pcbench.runner import agreement, artifact, weights
+from pcbench.runner.weights import Watch
+from pcbench.strategies import Runner, Strategy, one_line
+
+_PREFERRED, _OTHERWISE = "nativert", "export"
+_GROWTHS: tuple[Callable[[int], int], ...] = (lambda size: size + 1, lambda size: 2 * size, lambda size: size - 1)
+
+
+@dataclass(frozen=True)
+class Made:
+    """A runner, what its model was when it was captured, and the dataclasses that became pytree nodes for it."""
+
+    runner: Runner
+    watch: Watch
+    registered: tuple[str, ...]
+
+
+@functools.cache
+def default_strategy() -> str:
+    """``nativert`` where this torch has it, else ``export``; tried once per process."""
+    if _PREFERRED in discovery.strategy_names() and _strategy(_PREFERRED).probe() is None:
+        return _PREFERRED
+    return _OTHERWISE
+
+
+def make(
+    name: str,
+    model: nn.Module,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    options: Mapping[str, Any],
+    folder: Path,
+) -> Made:
+    """Capture the model by the strategy ``name`` into ``folder``, and load it; model and random state stay as they are.
+
+    Dims that inputs mark with ``mark_dynamic`` are tried: eager and the runner are called with another size in them,
+    and must agree.
+
+    Raises:
+        UsageError: There is no such strategy or option, or the model cannot be captured by any.
+        RunnerError: The strategy failed, a marked dim did not stay dynamic, or the model changed meanwhile.
+    """
+    strategy = _strategy(name)
+    in_effect = _in_effect(name, strategy, options)
+    _refuse_unhashable(name, model)
+    said = functools.partial(_said, name, model)
+    nodes = torch_api.get("pytree").SUPPORTED_NODES
+    known = set(nodes)
+    with said("run"):
+        description = artifact.describe(name, strategy, model, args, kwargs)
+    new = {f"{cls.__module__}:{cls.__qualname__}" for cls in set(nodes) - known}
+    registered = tuple(each for each in description.dataclasses if each in new)
+    other = _with_other_sizes(name, model, args, kwargs)
+    before = weights.walk(model)
+    watch = Watch(before, baked=strategy.weights == "baked")
+    with in_effect:
+        with said("capture"):
+            captured = artifact.capture(description, strategy, model, args, kwargs)
+        with said("save"):
+            artifact.save(captured, folder)
+        with said("load"):
+            runner = strategy.load(artifact.open_checked(folder, name).folder, model)
+    after = weights.walk(model)
+    if after[0] != before[0] or not watch.fresh(after):
+        raise RunnerError(f"{type(model).__qualname__} changed while {name} captured it", hint="load it again")
+    if other is not None:
+        with said("call, with another size in a marked dim,"), snapshot.preserved(list(model.buffers())):
+            differs = agreement.difference(other.expected, runner(*other.args, **other.kwargs))
+        if differs is not None:
+            raise RunnerError(f"{name} did not keep the marked dims of {type(model).__qualname__} dynamic: {differs}")
+    return Made(runner, watch, registered)
+
+
+def _strategy(name: str) -> Strategy:
+    discovery.check_name("strategy", name, discovery.strategy_names())
+    return discovery.load("pcbench.strategies", name, "STRATEGY", Strategy)
+
+
+def _in_effect(name: str, strategy: Strategy, options: Mapping[str, Any]) -> AbstractContextManager[Any]:
+    """A context in which the options are in effect.
+
+    Raises:
+        UsageError: The strategy takes none, or Inductor's config has no such entry.
+    """
+    if not options:
+        return nullcontext()
+    if not strategy.takes_options:
+        raise UsageError(f"strategy {name} takes no options: nothing of Inductor's config makes a difference to it")
+    config = torch_api.get("inductor_config")
+    known = tuple(config.get_config_copy())
+    for entry in options:
+        discovery.check_name("entry of Inductor's config", entry, known)
+    return config.patch(dict(options))  # type: ignore[no-any-return]  # untyped in torch
+
+
+def _refuse_unhashable(name: str, model: nn.Module) -> None:
+    """torch itself hashes modules: where it lists parameters, and so in every capture.
+
+    Raises:
+        RunnerError: A module's class defines ``__eq__`` without ``__hash__``.
+    """
+    modules = [model]
+    for module in modules:
+        modules += [child for child in module._modules.values() if child is not None]
+        if type(module).__hash__ is None:
+            kind = type(module).__qualname__
+            raise RunnerError(
+                f"{name} cannot capture {type(model).__qualname__}: torch hashes modules, and {kind} is unhashable",
+                hint=f"add to class {kind} the line: __hash__ = torch.nn.Module.__hash__",
+            )
+
+
+@contextmanager
+def _said(name: str, model: nn.Module, what: str) -> Iterator[None]:
+    try:
+        yield
+    except UsageError:
+        raise
+    except Exception as error:  # a strategy may raise anything: it is said with the strategy and the model
+        hint = error.hint if isinstance(error, PcbenchError) else None
+        kind = type(model).__qualname__
+        raise RunnerError(f"{name} could not {what} {kind}: {one_line(error)}", hint=hint) from error
+
+
+@dataclass(frozen=True)
+class _Other:
+    """Inputs of another size in their marked dims, and eager's answer to them."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    expected: Any
+
+
+def _with_other_sizes(name: str, model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Other | None:
+    """None where no dim is marked, or marked ones are of size 0 or 1, for which alone torch captures.
+
+    All marked dims change by the same rule, so that those that were equal stay so.
+
+    Raises:
+        RunnerError: Eager takes no other size, so that nothing could be seen.
+    """
+    refused: list[str] = []
+    for growth in _GROWTHS:
+        sizes: list[tuple[int, int]] = []
+        other_args, other_kwargs = _resized((args, kwargs), growth, sizes)
+        if not sizes:
+            continue
+        try:
+            with snapshot.preserved(list(model.buffers()), other_args, other_kwargs):
+                expected = model(*other_args, **other_kwargs)
+        except Exception as error:  # a model may refuse a size in any way: the next is tried, and all are told
+            refused.append(f"{', '.join(f'{old} to {new}' for old, new in dict.fromkeys(sizes))}: {one_line(error)}")
+            continue
+        return _Other(other_args, other_kwargs, expected)
+    if refused:
+        raise RunnerError(
+            f"{name} was not tried: {type(model).__qualname__} itself takes no other size in its marked dims "
+            f"({'; '.join(refused)})",
+            hint="mark a dim dynamic only where the model takes other sizes, with min and max where it takes few",
+        )
+    return None
+
+
+def _resized(inputs: Any, growth: Callable[[int], int], sizes: list[tuple[int, int]]) -> Any:
+    """``inputs`` with marked dims resized as far as their marks allow, by leaving out or repeating rows."""
+    copies: dict[int, torch.Tensor] = {}
+
+    def resized(tensor: torch.Tensor) -> torch.Tensor:
+        made = tensor.detach()
+        spans = {span.dim: span for span in tensor.__dict__.get(torch_api.MARKED_RANGES, ())}
+        for dim in tensor.__dict__.get(torch_api.MARKED_DIMS, ()):
+            old, span = tensor.shape[dim], spans.get(dim)
+            low, high = (None, None) if span is None else (span.min, span.max)
+            new = min(max(growth(old), 2 if low is None else low), growth(old) if high is None else high)
+            if old > 1 and new != old:
+                made = made.index_select(dim, torch.arange(new, device=made.device) % old)
+                sizes.append((old, new))
+        return made.requires_grad_(tensor.requires_grad)
+
+    def each(leaf: object) -> object:
+        if not isinstance(leaf, torch.Tensor):
+            return leaf
+        if id(leaf) not in copies:
+            copies[id(leaf)] = resized(leaf)
+        return copies[id(leaf)]
+
+    return torch_api.get("pytree").tree_map(each, inputs)

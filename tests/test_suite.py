@@ -1,0 +1,71 @@
+"""The shape of the asv suite: what asv finds in it, and what its benchmarks declare."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asv_runner.discovery import disc_benchmarks
+
+from pcbench.samples import CAPTURE_COUNTS, CAPTURE_PHASES
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="module")
+def suite() -> list[Any]:
+    """The benchmarks as asv finds them, in a process of the test's own."""
+    sys.path.insert(0, str(ROOT))
+    try:
+        return list(disc_benchmarks(str(ROOT / "benchmarks")))
+    finally:
+        sys.path.remove(str(ROOT))
+
+
+def test_importing_the_suite_imports_no_torch_and_starts_no_thread() -> None:
+    # asv_runner itself imports numpy, where pympler is installed, and with it a thread.
+    script = (
+        "import os, sys; from asv_runner.discovery import disc_benchmarks; threads = os.listdir('/proc/self/task'); "
+        "assert list(disc_benchmarks('benchmarks')); "
+        "assert 'torch' not in sys.modules; assert os.listdir('/proc/self/task') == threads"
+    )
+
+    subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True)
+
+
+def test_every_public_method_of_a_benchmark_class_is_one_that_asv_runs(suite: Sequence[Any]) -> None:
+    known = {benchmark.name for benchmark in suite}
+    for benchmark in suite:
+        kind = type(benchmark.func.__self__)
+        methods = {name for name, value in vars(kind).items() if callable(value) and not name.startswith("_")}
+        module = kind.__module__.partition(".")[2]
+        assert {f"{module}.{kind.__name__}.{name}" for name in methods - {"setup"}} <= known
+
+
+def test_every_benchmark_has_a_version_set_by_hand_a_unit_and_a_generous_timeout(suite: Sequence[Any]) -> None:
+    for benchmark in suite:
+        stated = vars(type(benchmark.func.__self__)).get("version")
+        assert isinstance(stated, str), benchmark.name
+        assert benchmark.version == stated, benchmark.name
+        assert benchmark.unit in ("seconds", "bytes") or ".Counts." in benchmark.name, benchmark.name
+        assert benchmark.timeout >= 3600, benchmark.name
+
+
+def test_the_method_that_takes_load_samples_runs_before_the_one_that_reads_them(suite: Sequence[Any]) -> None:
+    loads = sorted(benchmark.name for benchmark in suite if ".Load." in benchmark.name)
+
+    assert loads == ["bench_load.Load.track_first_output", "bench_load.Load.track_peak_rss"]
+
+
+def test_every_phase_that_a_capture_has_and_only_counts_that_it_has_are_tracked(suite: Sequence[Any]) -> None:
+    params = {benchmark.name: benchmark.params[-1] for benchmark in suite if benchmark.name.startswith("bench_capture")}
+    (counts,) = (benchmark for benchmark in suite if ".Counts." in benchmark.name)
+
+    assert params["bench_capture.Phases.track_seconds"] == [repr(phase) for phase in CAPTURE_PHASES]
+    tracked = [name.strip("'") for name in params["bench_capture.Counts.track_count"]]
+    assert set(tracked) <= set(CAPTURE_COUNTS)
+    assert tracked == list(counts.worse_by["count"])
