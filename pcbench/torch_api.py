@@ -70,7 +70,7 @@ NAMES: dict[str, Name] = {
         "torch._C", "_dynamo.guards.TensorGuards", "seeing that a weight's metadata changed", ("2.11.0", "2.15.0")
     ),
     "dispatch_keys": Name("torch._C", "_dispatch_keys", "telling kinds of inputs apart", ("2.11.0", "2.15.0")),
-    "any_autocast": Name("torch._C", "_is_any_autocast_enabled", "telling modes apart", ("2.11.0", "2.15.0")),
+    "state_guard": Name("torch._C", "_dynamo.guards.GlobalStateGuard", "telling modes apart", ("2.11.0", "2.15.0")),
     "instruction_counter": Name("torch._C", "_instruction_counter", "trying the hardware counters", _ALL),
     "event_log": Name("torch._dynamo.utils", "ChromiumEventLogger", "timing a capture's phases", ("2.11.0", "2.15.0")),
     "export": Name("torch.export", "export", "counting the graphs that it captures", ("2.11.0", "2.15.0")),

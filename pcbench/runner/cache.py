@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import torch
 from torch import nn
@@ -14,7 +14,6 @@ from pcbench.errors import UsageError
 from pcbench.runner import making, signature, weights
 from pcbench.runner.kept import CachedRunner, Kept
 from pcbench.runner.signature import Key
-from pcbench.runner.weights import Layout
 
 BOUND = 16
 """How many runners a cache keeps unless it is told otherwise: one with baked weights holds a copy of them."""
@@ -23,27 +22,18 @@ BOUND = 16
 _CAPTURING = threading.RLock()
 _CREATING = threading.Lock()
 
-
-class _Load(Protocol):
-    def __call__(
-        self,
-        model: nn.Module,
-        example_inputs: Any,
-        example_kwargs: Mapping[str, Any] | None = None,
-        *,
-        strategy: str | None = None,
-        options: Mapping[str, Any] | None = None,
-    ) -> CachedRunner: ...
+_INFERENCE = torch.is_inference_mode_enabled
+_NO_KWARGS: dict[str, Any] = {}
 
 
-class _OfClassOrInstance:
-    """``load`` on an instance is its own; on the class, the process-wide cache's."""
+class _Shared(type):
+    @property
+    def load(cls) -> Callable[..., CachedRunner]:
+        """The process-wide cache's."""
+        return process_wide().load
 
-    def __get__(self, cache: ModelRunnerCache | None, owner: type[ModelRunnerCache]) -> _Load:
-        return (process_wide() if cache is None else cache)._load
 
-
-class ModelRunnerCache:
+class ModelRunnerCache(metaclass=_Shared):
     """Runners by model and kind of call; ``load`` captures what is asked for the first time, and finds it later.
 
     ``ModelRunnerCache.load(model, example_inputs)`` uses one cache for the process, :func:`process_wide`; an instance
@@ -68,8 +58,6 @@ class ModelRunnerCache:
         options: Entries of Inductor's config that are in effect during capture and load, for strategies that take them.
     """
 
-    load = _OfClassOrInstance()
-
     def __init__(
         self, bound: int = BOUND, *, strategy: str | None = None, options: Mapping[str, Any] | None = None
     ) -> None:
@@ -81,7 +69,7 @@ class ModelRunnerCache:
         self._kept = Kept(bound)
         self._registered: dict[str, None] = {}
 
-    def _load(
+    def load(
         self,
         model: nn.Module,
         example_inputs: Any,
@@ -103,25 +91,31 @@ class ModelRunnerCache:
             UsageError: The inputs cannot be keyed, or there is no such strategy or option.
             RunnerError: The model could not be captured, saved or loaded.
         """
-        args, kwargs = signature.arguments(example_inputs, example_kwargs)
+        if type(example_inputs) is tuple and example_kwargs is None:
+            args, kwargs = example_inputs, _NO_KWARGS
+        else:
+            args, kwargs = signature.arguments(example_inputs, example_kwargs)
         name = strategy or self._strategy or making.default_strategy()
         if options is None:
             options, of_options = self._options, self._of_options
         else:
             of_options = signature.of_options(options)
         inputs, tensors = signature.of_call(args, kwargs)
-        found, _, _ = self._look_up(model, name, of_options, inputs, tensors)
+        layout = weights.walk(model)
+        key: Key = (id(model), name, of_options, _INFERENCE(), inputs)
+        found = self._kept.find(key, tensors, model, layout)
         if found is not None:
             return found
         ties = signature.ties(tensors)
         if ties is not None:
-            inputs = *inputs, ties
+            key = *key, ties
             tensors = [tensors[place] for place in sorted(set(ties))]
-            found, _, _ = self._look_up(model, name, of_options, inputs, tensors)
+            found = self._kept.find(key, tensors, model, layout)
             if found is not None:
                 return found
         with _CAPTURING:
-            found, key, layout = self._look_up(model, name, of_options, inputs, tensors)
+            layout = weights.walk(model)  # another thread may have captured, and changed, it meanwhile
+            found = self._kept.find(key, tensors, model, layout)
             if found is not None:
                 return found
             metadata = signature.metadata(tensors)
@@ -133,13 +127,6 @@ class ModelRunnerCache:
                 raise
             self._registered.update(dict.fromkeys(made.registered))
             return self._kept.put(key, metadata, model, layout, made, folder)
-
-    def _look_up(
-        self, model: nn.Module, name: str, options: Key, inputs: Key, tensors: Sequence[torch.Tensor]
-    ) -> tuple[CachedRunner | None, Key, Layout]:
-        layout = weights.walk(model)
-        key = id(model), name, options, layout[0], signature.mode(), inputs
-        return self._kept.find(key, tensors, model, layout), key, layout
 
     def __len__(self) -> int:
         return len(self._kept)

@@ -55,7 +55,7 @@ def cache_hit(request: Request, clock: timing.PhaseClock, emit: Emit) -> None:  
         cache.load(model, args)
         layout = weights.walk(model)
         watch = weights.Watch(layout, baked=True)
-        same = signature.metadata(args).same
+        same, same_mode = signature.metadata(args).same, signature.mode()
         known = {weakref.ref(model): cache.load(model, args)}
 
         def original() -> object:
@@ -67,7 +67,7 @@ def cache_hit(request: Request, clock: timing.PhaseClock, emit: Emit) -> None:  
         calls: dict[str, Callable[[], object]] = {
             "hit": lambda: cache.load(model, args),
             "signature": lambda: same(*signature.of_call(args, {})[1]),
-            "mode": signature.mode,
+            "mode": same_mode,
             "training": lambda: weights.walk(model),
             "weights": lambda: watch.fresh(layout),
         }

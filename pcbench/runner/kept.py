@@ -38,11 +38,12 @@ class CachedRunner:
 class Entry:
     """A runner, and when it may be used: by which model, held weakly, as what it was, and for what inputs."""
 
-    __slots__ = ("folder", "inputs", "key", "model", "runner", "same_inputs", "used", "watch")
+    __slots__ = ("folder", "inputs", "key", "model", "runner", "same_inputs", "same_mode", "used", "watch")
 
     def __init__(self, key: Key, model: weakref.ref[nn.Module], inputs: Metadata, made: Made, folder: Path) -> None:
         self.key = key
         self.model = model
+        self.same_mode = made.same_mode
         self.inputs = inputs
         self.same_inputs = inputs.same
         self.watch: Watch = made.watch
@@ -91,7 +92,8 @@ class Kept:
         """The runner for this key and tensors like these, if it still stands for the model; counted as a hit."""
         for entry in self._entries.get(key, ()):
             # An id in a key is used again: whose it is now, the reference tells.
-            if entry.model() is model and entry.same_inputs(*tensors) and entry.watch.fresh(layout):
+            same = entry.model() is model and entry.same_mode() and entry.same_inputs(*tensors)
+            if same and entry.watch.fresh(layout):
                 entry.used = next(self._clock)
                 return entry.runner
         return None

@@ -14,7 +14,7 @@ from torch import nn
 
 from pcbench import discovery, snapshot, torch_api
 from pcbench.errors import PcbenchError, RunnerError, UsageError
-from pcbench.runner import agreement, artifact, weights
+from pcbench.runner import agreement, artifact, signature, weights
 from pcbench.runner.weights import Watch
 from pcbench.strategies import Runner, Strategy, one_line
 
@@ -24,9 +24,16 @@ _GROWTHS: tuple[Callable[[int], int], ...] = (lambda size: size + 1, lambda size
 
 @dataclass(frozen=True)
 class Made:
-    """A runner, what its model was when it was captured, and the dataclasses that became pytree nodes for it."""
+    """A runner, and what was when it was captured.
+
+    Attributes:
+        same_mode: Whether torch is in the mode that it was captured in.
+        watch: What its model was.
+        registered: Dataclasses that became pytree nodes for it.
+    """
 
     runner: Runner
+    same_mode: Callable[[], bool]
     watch: Watch
     registered: tuple[str, ...]
 
@@ -58,6 +65,7 @@ def make(
     """
     strategy = _strategy(name)
     in_effect = _in_effect(name, strategy, options)
+    same_mode = signature.mode()
     _refuse_unhashable(name, model)
     said = functools.partial(_said, name, model)
     nodes = torch_api.get("pytree").SUPPORTED_NODES
@@ -77,14 +85,14 @@ def make(
         with said("load"):
             runner = strategy.load(artifact.open_checked(folder, name).folder, model)
     after = weights.walk(model)
-    if after[0] != before[0] or not watch.fresh(after):
+    if not watch.fresh(after):
         raise RunnerError(f"{type(model).__qualname__} changed while {name} captured it", hint="load it again")
     if other is not None:
         with said("call, with another size in a marked dim,"), snapshot.preserved(list(model.buffers())):
             differs = agreement.difference(other.expected, runner(*other.args, **other.kwargs))
         if differs is not None:
             raise RunnerError(f"{name} did not keep the marked dims of {type(model).__qualname__} dynamic: {differs}")
-    return Made(runner, watch, registered)
+    return Made(runner, same_mode, watch, registered)
 
 
 def _strategy(name: str) -> Strategy:

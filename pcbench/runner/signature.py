@@ -17,9 +17,7 @@ from pcbench.errors import UsageError
 
 Key = tuple[Any, ...]
 
-_ANY_AUTOCAST = torch_api.get("any_autocast")
 _MARKS = (torch_api.MARKED_DIMS, torch_api.MARKED_RANGES, *torch_api.OTHER_MARKS)
-_AUTOCAST_DEVICES = ("cpu", "cuda", "xpu", "mps", "mtia", "hpu", "xla")
 _TENSOR = torch.Tensor
 _BY_VALUE = frozenset((bool, int, str, bytes, torch.dtype, torch.device, torch.layout, torch.memory_format))
 _BY_TEXT = frozenset((float, complex))  # 0.0 == -0.0, and nan != nan
@@ -34,8 +32,6 @@ def arguments(example_inputs: Any, example_kwargs: Mapping[str, Any] | None) -> 
         UsageError: They are something else, or keywords are given twice or are no strings.
     """
     kind = type(example_inputs)
-    if kind is tuple and example_kwargs is None:
-        return example_inputs, {}
     if isinstance(example_inputs, (tuple, list)):
         args, kwargs = tuple(example_inputs), example_kwargs
     elif isinstance(example_inputs, torch.Tensor):
@@ -58,26 +54,28 @@ def arguments(example_inputs: Any, example_kwargs: Mapping[str, Any] | None) -> 
     return args, named
 
 
-def of_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Key, list[torch.Tensor]]:
+def of_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Key, Sequence[torch.Tensor]]:
     """The key of a call's inputs, and the tensors whose :func:`metadata` and :func:`ties` are compared beside it.
 
-    The key holds the structure, leaves that are no tensors by type and value, types of tensors, and whether they
-    require grad. One with Dynamo's marks is keyed whole: by dtype, device, dispatch keys, marks, sizes and strides.
-    A dim marked dynamic does not key by its size unless that is 0 or 1, and then strides key as contiguous, channels
-    last, or as they are. Contents of tensors do not key.
+    The key holds the structure, leaves that are no tensors by type and value, and types of tensors. A tensor with
+    Dynamo's marks is keyed whole: by dtype, device, dispatch keys, marks, sizes and strides. A dim marked dynamic does
+    not key by its size unless that is 0 or 1, and then strides key as contiguous, channels last, or as they are.
+    Contents of tensors do not key.
 
     Raises:
         UsageError: A leaf cannot be keyed.
     """
+    if not kwargs:
+        for value in args:
+            if type(value) is not _TENSOR or value.__dict__:
+                break
+        else:
+            return (len(args), *(_TENSOR,) * len(args)), args
     out: list[Any] = [len(args)]
     plain: list[torch.Tensor] = []
     marked: list[torch.Tensor] = []
     for value in args:
-        if type(value) is _TENSOR and not value.__dict__:
-            out.append(value.requires_grad)
-            plain.append(value)
-        else:
-            _add(value, out, plain, marked)
+        _add(value, out, plain, marked)
     for name, value in kwargs.items():
         out.append(name)
         _add(value, out, plain, marked)
@@ -122,21 +120,15 @@ def metadata(tensors: Sequence[torch.Tensor]) -> Metadata:
     return Metadata(guards.check, kinds)
 
 
-def mode() -> Key:
-    """What of torch's state a captured graph depends on.
+def mode() -> Callable[[], bool]:
+    """What tells whether the state of torch that a captured graph depends on is as it is now.
 
-    These are grad, inference and autocast mode, CPU threads, default dtype, and deterministic algorithms. Not seen:
-    ``torch.set_default_device`` and other function modes, flags of backends (matmul precision, TF32), what else is set
-    in Inductor's or Dynamo's config.
+    That is grad and autocast mode, CPU threads, default dtype, deterministic algorithms and the precision of matrix
+    products, as Dynamo's own guard on global state has them; inference mode, which looks like no grad to it, is not.
+    Not seen: what else is set in Inductor's or Dynamo's config; on torch 2.11 function modes, such as a default device.
     """
-    return (
-        torch.is_grad_enabled(),
-        torch.is_inference_mode_enabled(),
-        torch.get_num_threads(),
-        torch.get_default_dtype(),
-        torch.are_deterministic_algorithms_enabled(),
-        _autocast() if _ANY_AUTOCAST() else None,
-    )
+    same: Callable[[], bool] = torch_api.get("state_guard")().check
+    return same
 
 
 def of_options(options: Mapping[str, Any] | None) -> Key:
@@ -154,11 +146,6 @@ def of_options(options: Mapping[str, Any] | None) -> Key:
     return tuple(out)
 
 
-def _autocast() -> Key:
-    on = (device for device in _AUTOCAST_DEVICES if torch.is_autocast_enabled(device))
-    return (torch.is_autocast_cache_enabled(), *((device, torch.get_autocast_dtype(device)) for device in on))
-
-
 def _add(value: Any, out: list[Any], plain: list[torch.Tensor], marked: list[torch.Tensor]) -> None:
     kind = type(value)
     if isinstance(value, torch.Tensor):
@@ -166,7 +153,7 @@ def _add(value: Any, out: list[Any], plain: list[torch.Tensor], marked: list[tor
             out.append(_marked(value))
             marked.append(value)
         else:
-            out.append(value.requires_grad if kind is _TENSOR else (kind, value.requires_grad))
+            out.append(kind)
             plain.append(value)
     elif value is None or kind in _BY_VALUE:
         out += (kind, value)

@@ -21,12 +21,11 @@ from torch.utils.hooks import RemovableHandle
 from pcbench.errors import UsageError
 from pcbench.runner import signature
 
-Layout = tuple[tuple[bool, ...], list[dict[str, Any]]]
-"""A model as it is now, made on every look-up: the training flag of each module, breadth first, and each one's
-children, parameters and buffers by name, where it has any. A module that occurs twice is there twice."""
+Layout = tuple[list[bool], list[str], list[Any], int]
+"""A model as it is now, made on every look-up; a module that occurs twice is there twice: the training flag of each
+module, breadth first; names and values of each one's children, parameters and buffers; in how many dictionaries."""
 
 _TENSOR = torch.Tensor
-_CHAIN, _VALUES, _IS, _CALL = chain.from_iterable, dict.values, operator.is_, operator.call
 _VERSION = operator.attrgetter("_version")
 _POINTER = torch.Tensor.data_ptr
 _MOST_MODULES = 1_000_000
@@ -40,30 +39,35 @@ def walk(model: nn.Module) -> Layout:
     """
     modules: list[Any] = [model]
     training: list[bool] = []
-    owned: list[dict[str, Any]] = []
+    names: list[str] = []
+    values: list[Any] = []
+    owners = 0
     try:
         for module in modules:
             if module is None:
                 continue
             own = module.__dict__
             training.append(own["training"])
-            children = own["_modules"]
-            if children:
-                owned.append(children)
-                modules += children.values()
+            if children := own["_modules"]:
+                owners += 1
+                names += children
+                values += (several := children.values())
+                modules += several
                 if len(modules) > _MOST_MODULES:
                     raise UsageError(f"{type(model).__name__} contains itself", hint="a model is a tree of modules")
-            parameters = own["_parameters"]
-            if parameters:
-                owned.append(parameters)
-            buffers = own["_buffers"]
-            if buffers:
-                owned.append(buffers)
+            if parameters := own["_parameters"]:
+                owners += 1
+                names += parameters
+                values += parameters.values()
+            if buffers := own["_buffers"]:
+                owners += 1
+                names += buffers
+                values += buffers.values()
     except (AttributeError, KeyError, TypeError) as error:
         raise UsageError(
             f"a {type(model).__name__} cannot be looked into: {error!r}", hint="give an nn.Module that is not scripted"
         ) from error
-    return tuple(training), owned
+    return training, names, values, owners
 
 
 class Watch:
@@ -78,12 +82,12 @@ class Watch:
     """
 
     def __init__(self, layout: Layout, *, baked: bool) -> None:
-        owned = layout[1]
-        values = list(_CHAIN(map(_VALUES, owned)))
+        self._training, self._names, values, self._owners = layout
         self._baked = baked
-        self._owners = len(owned)
-        self._names = list(_CHAIN(owned))
-        self._known = _references(values)
+        # What dies may leave its address, and so its id, to another: then its weakref tells.
+        self._lost: list[object] = []
+        self._known = _references(values, self._lost.append, tensors=baked)
+        self._ids = list(map(id, values))
         self._ties = _ties(values)
         places = [place for place, tie in enumerate(self._ties) if place == tie and isinstance(values[place], _TENSOR)]
         self._tensors = _picker(places)
@@ -92,38 +96,27 @@ class Watch:
         inference = [place for place in places if values[place].is_inference()]
         self._counted = _picker([place for place in places if place not in inference])
         self._uncounted = _picker(inference) if inference else None
-        self._lost: list[object] = []
         if baked:
-            # A storage that is freed may leave its address to another; its weakref dies with it.
             storages = [t.untyped_storage() for t in self._tensors(values)]
             self._storages = [weakref.ref(storage, self._lost.append) for storage in storages]
-            self._versions = list(map(_VERSION, self._counted(values)))
-            self._pointers = list(map(_POINTER, self._counted(values)))
+            counted = self._counted(values)
+            self._stamps = [*map(_VERSION, counted), *map(_POINTER, counted)]
             self._bytes = b"" if self._uncounted is None else _digest(self._uncounted(values))
             _watch_optimizers(self)
 
     def unchanged(self, layout: Layout) -> bool:
         """Whether modules and weights are those that were captured, whatever the mode and their metadata."""
-        return self._same(layout, lambda *tensors: True)
+        return self.fresh((self._training, *layout[1:]), lambda *tensors: True)
 
-    def fresh(self, layout: Layout) -> bool:
+    def fresh(self, layout: Layout, same_metadata: Callable[..., bool] | None = None) -> bool:
         """Whether what was captured still stands for the model, in the mode in which it was captured."""
-        return self._same(layout, self._same_metadata)
-
-    def lose(self, stepped: Mapping[int, torch.Tensor]) -> None:
-        """Take note that an optimizer changed these tensors, by id."""
-        if any(stepped.get(id(value)) is value for value in (known() for known in self._known) if value is not None):
-            self._lost.append(None)
-
-    def _same(self, layout: Layout, same_metadata: Callable[..., bool]) -> bool:
-        owned = layout[1]
-        values = [*_CHAIN(map(_VALUES, owned))]
-        if self._lost or len(owned) != self._owners or [*_CHAIN(owned)] != self._names:
+        training, names, values, owners = layout
+        if self._lost or training != self._training or names != self._names or owners != self._owners:
             return False
-        if not all(map(_IS, map(_CALL, self._known), values)) and (self._baked or not self._took(values)):
+        if [*map(id, values)] != self._ids and (self._baked or not self._took(values)):
             return False
         tensors = self._tensors(values)
-        if not same_metadata(*tensors):
+        if not (same_metadata or self._same_metadata)(*tensors):
             return False
         if not self._baked:
             return True
@@ -131,7 +124,12 @@ class Watch:
             if _digest(self._uncounted(values)) != self._bytes:
                 return False
             tensors = self._counted(values)
-        return [*map(_VERSION, tensors)] == self._versions and [*map(_POINTER, tensors)] == self._pointers
+        return [*map(_VERSION, tensors), *map(_POINTER, tensors)] == self._stamps
+
+    def lose(self, stepped: Mapping[int, torch.Tensor]) -> None:
+        """Take note that an optimizer changed these tensors, by id."""
+        if any(stepped.get(id(value)) is value for value in (known() for known in self._known) if value is not None):
+            self._lost.append(None)
 
     def _took(self, values: list[Any]) -> bool:
         """Whether only weights were replaced, and are tied as those before them were; then these are the known ones."""
@@ -140,7 +138,7 @@ class Watch:
         for known, value in zip(self._known, values, strict=True):
             if known() is not value and not isinstance(value, torch.Tensor):
                 return False
-        self._known = _references(values)
+        self._known, self._ids = _references(values, self._lost.append, tensors=False), list(map(id, values))
         return True
 
 
@@ -167,8 +165,12 @@ def _stepped(optimizer: torch.optim.Optimizer, *_: object) -> None:
             watch.lose(stepped)
 
 
-def _references(values: list[Any]) -> list[Callable[[], object]]:
-    return [_nothing if value is None else weakref.ref(value) for value in values]
+def _references(values: list[Any], lost: Callable[[object], None], *, tensors: bool) -> list[Callable[[], object]]:
+    """Weak references, which call ``lost`` when a module dies, and when a tensor does where ``tensors`` is said."""
+    return [
+        _nothing if value is None else weakref.ref(value, lost if tensors or not isinstance(value, _TENSOR) else None)
+        for value in values
+    ]
 
 
 def _ties(values: list[Any]) -> list[int]:
