@@ -7,10 +7,10 @@ BIN := .venv/bin
 bench: .venv/installed
 	@$(BIN)/pcbench bench
 
-test: lint
+test: .venv/zoo lint
 	$(BIN)/pytest -n 2 --dist loadgroup
 
-test-fast: .venv/installed
+test-fast: .venv/zoo
 	$(BIN)/pytest -q -n 2 --dist loadgroup -m "not slow"
 
 lint: .venv/installed
@@ -30,4 +30,8 @@ format: .venv/installed
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install -r requirements.txt
 	$(BIN)/python -m pip install --no-deps --no-build-isolation -e .
+	@touch $@
+
+.venv/zoo: requirements-zoo.txt .venv/installed
+	$(BIN)/python -m pip install -r requirements.txt -r requirements-zoo.txt
 	@touch $@

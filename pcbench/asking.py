@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pcbench import processes
-from pcbench.errors import PcbenchError, UsageError
+from pcbench.errors import PcbenchError, UnavailableError, UsageError
 from pcbench.status import Status
 
 
@@ -50,13 +50,16 @@ def ask(setting: Setting, request: dict[str, Any]) -> list[processes.Message]:
     """Ask the measuring half for something that is no sample; its messages.
 
     Raises:
+        UnavailableError: The installation lacks what it needs.
         PcbenchError: The process crashed, hung, or said that it cannot.
     """
     with processes.scratch() as folder:
         messages, ending = ask_child(setting, request, folder / "caches")
     failed = failure(messages, ending, setting)
     if failed is not None:
-        raise PcbenchError(f"torch could not be asked what it is: {failed[1]}")
+        status, reason = failed
+        kind = UnavailableError if status is Status.UNAVAILABLE else PcbenchError
+        raise kind(f"torch could not be asked to {request['do'].replace('_', ' ')}: {reason}")
     return messages
 
 

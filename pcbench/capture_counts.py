@@ -28,6 +28,7 @@ _CACHES = {
 _ENDINGS = {"hits": "hit", "misses": "miss", "bypasses": "bypass"}
 _NO_GRAPH = "no graph came out of torch.export, Dynamo or precompile's make_fx: the strategy traces in another way"
 _SET_BACK = "torch's counter was set back during the capture"
+_BY_WORKERS = "torch's compile workers may have built kernels, and their compilers are not seen"
 
 
 @dataclass
@@ -39,12 +40,14 @@ class Counting:
         by_dynamo: How many of the graphs were Dynamo's.
         changes: Counter to its change; ``aot_autograd_total`` and ``recompiles`` are among them.
         lacking: Key of ``torch_api.NAMES`` to the reason why this torch does not tell it.
+        has_workers: Whether torch has started compile workers; it does so long before it has work for them.
     """
 
     nodes: list[int] = field(default_factory=list)
     by_dynamo: int = 0
     changes: dict[str, int] = field(default_factory=dict)
     lacking: dict[str, str] = field(default_factory=dict)
+    has_workers: bool = False
 
     def took_part(self, compiler_builds: int) -> dict[str, bool]:
         """Phase to whether a count shows that it took place."""
@@ -57,8 +60,13 @@ class Counting:
 
     def counts(self, compiler_builds: int) -> CaptureCounts:
         """The counts; how many compilers built something is the caller's to know."""
-        found = {"compiler_builds": compiler_builds}
+        found: dict[str, int] = {}
         unknown: dict[str, str] = {}
+        by_workers = self._built_by_workers()
+        if by_workers is None:
+            found["compiler_builds"] = compiler_builds
+        else:
+            unknown["compiler_builds"] = by_workers
         if self.nodes:
             found |= {"graphs": len(self.nodes), "fx_nodes": sum(self.nodes)}
         else:
@@ -76,6 +84,17 @@ class Counting:
             else:
                 unknown[name] = reason
         return CaptureCounts(**found, unknown=unknown)
+
+    def _built_by_workers(self) -> str | None:
+        """Why it is unknown how many compilers built something; None where all of them were this process's own."""
+        if "worker_pool" in self.lacking:
+            return self.lacking["worker_pool"]
+        if not self.has_workers:
+            return None
+        # Workers are given kernels of Triton's kind alone. C++ is compiled by this process, in threads.
+        return torch_api.lacking_word("async_compile") or (
+            _BY_WORKERS if self.changes["async_compile_misses"] != 0 else None
+        )
 
 
 def _read(counting: Counting) -> dict[str, int]:
@@ -167,6 +186,9 @@ def counted() -> Iterator[Counting]:
         yield counting
     after = _read(counting)
     counting.changes = {name: after[name] - before[name] for name in after if name in before}
+    if torch_api.NAMES["worker_pool"].module in sys.modules:
+        pool = _found(counting, "worker_pool")
+        counting.has_workers = pool is not None and pool().currsize > 0
 
 
 def _found(counting: Counting, name: str) -> Any:

@@ -132,7 +132,7 @@ def _told(method: Callable[..., Any], tell: Callable[[str], None]) -> Callable[.
 
 
 def phases(timeline: Timeline, capture_s: float, save_s: float, took_part: Mapping[str, bool]) -> CapturePhases:
-    """The phases of a capture that the timeline followed, and of its save; known phases add up to both.
+    """The phases of a capture that the timeline followed, and of its save; where all are known they add up to both.
 
     Args:
         timeline: Of the capture alone.
@@ -147,11 +147,14 @@ def phases(timeline: Timeline, capture_s: float, save_s: float, took_part: Mappi
             reason = f"it took part, and no timer of torch {torch_api.version()} says how long"
         if reason is not None:
             unknown[phase] = reason
+    found = {phase: timeline.spent_s.get(phase, 0.0) for phase in _PHASES}
+    serialised_s = timeline.spent_s.get(_SERIALISE, 0.0)
+    timed_s = serialised_s + sum(found.values())
+    found[_OTHER] = capture_s - timed_s
+    if found[_OTHER] < 0:
+        unknown[_OTHER] = f"torch's timers tell {timed_s:.6g} s, more than the {capture_s:.6g} s of the capture"
     for holder, phase in zip((_OTHER, *_PHASES[:-1]), _PHASES, strict=True):
         if phase in unknown and holder not in unknown:
             unknown[holder] = f"{phase} cannot be told from it: {unknown[phase]}"
-    found = {phase: timeline.spent_s.get(phase, 0.0) for phase in _PHASES}
-    serialised_s = timeline.spent_s.get(_SERIALISE, 0.0)
-    found[_OTHER] = max(0.0, capture_s - serialised_s - sum(found.values()))
     known = {phase: value for phase, value in found.items() if phase not in unknown}
     return CapturePhases(**known, serialise_s=serialised_s + save_s, unknown=unknown)

@@ -46,7 +46,7 @@ def main(request: dict[str, Any], fd: int) -> int:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     do, started = request.pop("do"), request.pop("started")
-    clock = timing.PhaseClock(sees_compilers=do in _SEES_COMPILERS)
+    clock = timing.PhaseClock(started, sees_compilers=do in _SEES_COMPILERS)
     clock.wall_s["interpreter_s"] = ENTERED - started
     clock.cpu_s = timing.cpu_seconds()
     try:

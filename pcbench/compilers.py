@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
-_COMPILER = re.compile(r"(^|-)(g\+\+|gcc|c\+\+|cc|clang(\+\+)?|icpx|nvcc|ptxas)(-[\d.]+)?$")
+_COMPILER = re.compile(r"(^|-)(g\+\+|gcc|c\+\+|cc|clang(\+\+)?|icpx?|icpc|icx|hipcc|nvcc|ptxas)(-[\d.]+)?$")
 
 
 def is_compiler(program: str) -> bool:
@@ -16,8 +17,9 @@ def is_compiler(program: str) -> bool:
 def path_without(path: str, folder: Path) -> str:
     """A PATH that finds what ``path`` finds but compilers: links in ``folder``, which is made."""
     folder.mkdir(parents=True)
-    for place in path.split(":"):
-        found = sorted(Path(place).iterdir()) if place and Path(place).is_dir() else []
+    for place in path.split(os.pathsep):
+        readable = place and Path(place).is_dir() and os.access(place, os.R_OK | os.X_OK)
+        found = sorted(Path(place).iterdir()) if readable else []
         for program in found:
             link = folder / program.name
             if not is_compiler(program.name) and not link.is_symlink():

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-MOVED, READ_ONLY, OTHER_OWNER, NO_COMPILER, LESSER_CPU, TOGETHER = CONDITIONS = (
+MOVED, READ_ONLY, OTHER_OWNER, NO_COMPILER, LESSER_CPU, ALL = CONDITIONS = (
     "moved",
     "read-only",
     "other owner",
     "no compiler",
     "lesser CPU",
-    "together",
+    "all four",
 )
 
 MEANING = {
@@ -17,5 +17,5 @@ MEANING = {
     OTHER_OWNER: "moved, and another user's",
     NO_COMPILER: "moved, and no compiler on the PATH",
     LESSER_CPU: "moved, and the CPU claims a lower instruction set",
-    TOGETHER: "moved, read-only, another user's, no compiler",
+    ALL: "moved, read-only, another user's, no compiler",
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -16,9 +17,10 @@ from pathlib import Path
 
 from pcbench import compilers, manifest, processes, sampling
 from pcbench.asking import Setting
-from pcbench.conditions import LESSER_CPU, NO_COMPILER, OTHER_OWNER, READ_ONLY, TOGETHER
-from pcbench.errors import UnavailableError
+from pcbench.conditions import ALL, LESSER_CPU, NO_COMPILER, OTHER_OWNER, READ_ONLY
+from pcbench.errors import UnavailableError, UsageError
 from pcbench.samples import Outcome
+from pcbench.status import Status
 
 _NOBODY = 65534
 
@@ -62,8 +64,10 @@ def load(setting: Setting, strategy: str, captured: Path, condition: str, isa: s
         before = manifest.digests(artifact)
         _protect(artifact, condition)
         try:
-            state = kept / sampling.STATE
+            state = kept / sampling.STATE if condition == LESSER_CPU else None
             outcome = sampling.load_with(here, strategy, artifact, folder / "caches", "cold", state=state)
+        except UsageError as error:  # the model was fine before: it is this condition that it does not stand
+            outcome = Outcome(Status.LOAD_FAILED, error.problem)
         finally:
             _unprotect(artifact)
         after = manifest.digests(artifact)
@@ -84,13 +88,12 @@ def _out_of_reach(captured: Path) -> Iterator[Path]:
 
 def _as(condition: str, setting: Setting, folder: Path, isa: str) -> Setting:
     """The setting of a process that loads in this condition."""
-    if condition in (OTHER_OWNER, TOGETHER) and os.geteuid() != 0:
+    if condition in (OTHER_OWNER, ALL) and os.geteuid() != 0:
         raise UnavailableError("only root can give a folder to another user")
-    if condition in (READ_ONLY, OTHER_OWNER, TOGETHER) and os.geteuid() == 0:
-        if shutil.which(_AS_ANYBODY[0]) is None:
-            raise UnavailableError("root may write everywhere, and there is no setpriv on the PATH to take that away")
+    if condition in (READ_ONLY, OTHER_OWNER, ALL) and os.geteuid() == 0:
+        _require_permission_bits(folder)
         setting = replace(setting, prefix=(*_AS_ANYBODY, *setting.prefix))
-    if condition in (NO_COMPILER, TOGETHER):
+    if condition in (NO_COMPILER, ALL):
         path = compilers.path_without(os.environ.get("PATH", os.defpath), folder / "path")
         setting = replace(setting, env={**setting.env, "PATH": path, "CXX": None, "CC": None})
     if condition == LESSER_CPU:
@@ -100,12 +103,34 @@ def _as(condition: str, setting: Setting, folder: Path, isa: str) -> Setting:
     return setting
 
 
+def _require_permission_bits(folder: Path) -> None:
+    """Check that a process started as anybody's can write where it may, and not where it may not.
+
+    Raises:
+        UnavailableError: root cannot give up its rights here: setpriv is missing, another program, or itself without
+            the right to do so, as in many containers.
+    """
+    open_, closed = folder / "open", folder / "closed"
+    for place in (open_, closed):
+        place.mkdir()
+    closed.chmod(0o555)
+    script = 'touch "$0/new" && ! touch "$1/new"'
+    try:
+        tried = subprocess.run(
+            [*_AS_ANYBODY, "sh", "-c", script, open_, closed], capture_output=True, check=False, timeout=60
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UnavailableError(f"root may write everywhere, and setpriv cannot take that away: {error}") from error
+    if tried.returncode != 0:
+        raise UnavailableError("root may write everywhere, and setpriv did not take that away")
+
+
 def _protect(artifact: Path, condition: str) -> None:
     everything = [artifact, *artifact.rglob("*")]
-    if condition in (READ_ONLY, TOGETHER):
+    if condition in (READ_ONLY, ALL):
         for path in everything:
             path.chmod(path.stat().st_mode & ~(stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH))
-    if condition in (OTHER_OWNER, TOGETHER):
+    if condition in (OTHER_OWNER, ALL):
         for path in everything:
             path.chmod(path.stat().st_mode | (0o055 if path.is_dir() else 0o044))
             os.chown(path, _NOBODY, _NOBODY)

@@ -17,6 +17,10 @@ CHECKS = ("hit", "original", "signature", "mode", "training", "weights")
 def cache_hit_seconds(check: str, inputs: str, parameters: str) -> Tracked:
     """Seconds that a hit costs, or one of the checks in it, beside the original's look-up in a dictionary.
 
+    What each parameter adds is the slope through two points: 24 parameters less 4, by 20. As half of them are weights
+    of linear layers, it has the cost of a module, and of the GELU before it, for every two of them. What each input
+    adds is 8 inputs less 1, by 7.
+
     Args:
         check: ``hit``; ``original``, a dictionary keyed by a weak reference, which checks nothing; ``signature``,
             ``mode``, ``training`` (modules and their flags) and ``weights`` are parts of a hit.

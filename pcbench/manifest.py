@@ -11,13 +11,13 @@ from typing import Any
 
 from pcbench.errors import ArtifactError
 
-FORMAT = 1
+FORMAT = 2
 FILE = "manifest.json"
 ANY_ISA = "any"
 """The instruction set of an artifact that holds no machine code."""
 
-# x86 and ARM instruction sets as torch names them, weakest first: code for one runs on those after it.
-_ISA_ORDER = (("NO AVX", "AVX2", "AVX512"), ("DEFAULT", "SVE128"), ("DEFAULT", "SVE256"))
+# Instruction sets of one architecture as torch names them, weakest first: code for one runs on those after it.
+_ISA_ORDER = (("DEFAULT", "AVX2", "AVX512"), ("DEFAULT", "SVE128"), ("DEFAULT", "SVE256"))
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class Platform:
         device: ``cpu`` or ``cuda``: what the artifact's inputs are on, or the best that the process has.
         isa: The instruction set as torch names it, or ``any`` for an artifact without machine code; finer features of
             a CPU are not compared.
+        arch: The machine's architecture, such as ``x86_64``.
         threads: CPU threads that torch uses: compiled guards refuse another number.
     """
 
@@ -38,6 +39,7 @@ class Platform:
     python: str
     device: str
     isa: str
+    arch: str
     threads: int
 
 
@@ -125,6 +127,11 @@ def check(folder: Path, manifest: Manifest, strategy: str, here: Platform) -> No
         raise ArtifactError(
             f"{folder} was saved with {made.threads} CPU threads, this process has {here.threads}",
             hint=f"call torch.set_num_threads({made.threads}) before loading, or save it again with {here.threads}",
+        )
+    if made.isa != ANY_ISA and made.arch != here.arch:
+        raise ArtifactError(
+            f"{folder} was compiled for {made.arch}, this machine is {here.arch}",
+            hint="save it again on a machine like this one",
         )
     if not _runs_on(made.isa, here.isa):
         raise ArtifactError(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,7 +20,6 @@ from pcbench.asking import Setting
 from pcbench.samples import EAGER, Capture, LoadSample, Outcome, Phases, read_capture
 from pcbench.status import Status
 
-_USES = ("seconds", "peak_rss")
 _FIRST_COUNTED = "first-capture-counted"
 
 
@@ -33,7 +32,7 @@ class SampleCounts:
 
 
 class Absent(Exception):
-    """A case has no number, for the reason given; :mod:`pcbench.tracking` turns it into what asv takes."""
+    """A case has no number, for the reason given; :mod:`pcbench.tracked` turns it into what asv takes."""
 
     def __init__(self, status: str, reason: str | None) -> None:
         super().__init__(reason)
@@ -55,7 +54,7 @@ class Store:
         Raises:
             Absent: It failed.
         """
-        record = self.folder / "captured.json"
+        record = self._file("captured")
         if record.is_file():
             return _good(read_capture(json.loads(record.read_text())))
         capture = sampling.capture(self.setting, self.strategy, self.folder / "captured")
@@ -70,26 +69,36 @@ class Store:
         Raises:
             Absent: One of them failed.
         """
-        record = self.folder / f"captures-{temperature}.json"
-        known: dict[str, list[Any]] = json.loads(record.read_text()) if record.is_file() else {}
-        if not known or use in known["used"]:
-            taken = self._captures(temperature, counts.warm if temperature == "warm" else counts.cold)
-            known = {"used": [], "captures": [asdict(capture) for capture in taken]}
-        known["used"].append(use)
-        record.write_text(json.dumps(known))
-        return [_good(read_capture(stored)) for stored in known["captures"]]
+        count = counts.warm if temperature == "warm" else counts.cold
+        taken = self._shared(f"captures-{temperature}", use, lambda: self._captures(temperature, count))
+        return [_good(read_capture(stored)) for stored in taken]
 
-    def _captures(self, temperature: str, count: int) -> list[Capture]:
+    def _shared(self, record: str, use: str, take: Callable[[], dict[str, list[Any]]]) -> list[dict[str, Any]]:
+        """What is on record, as it was written; ``take`` gives it, and maybe others, anew when this use has had it."""
+        file = self._file(record)
+        if not file.is_file() or use in json.loads(file.read_text())["used"]:
+            for each, taken in take().items():
+                self._file(each).write_text(json.dumps({"used": [], "taken": [asdict(one) for one in taken]}))
+        known = json.loads(file.read_text())
+        known["used"].append(use)
+        file.write_text(json.dumps(known))
+        found: list[dict[str, Any]] = known["taken"]
+        return found
+
+    def _file(self, record: str) -> Path:
+        return self.folder / f"{record}.json"
+
+    def _captures(self, temperature: str, count: int) -> dict[str, list[Capture]]:
         """New captures, until one fails."""
         first = self.captured()
-        found = []
+        found: list[Capture] = []
         counted = self.folder / _FIRST_COUNTED
         if temperature == "cold" and not counted.exists():
             counted.touch()
             found.append(first)
         while len(found) < count and all(capture.status is Status.OK for capture in found):
             found.append(self._capture_again(warm=temperature == "warm"))
-        return found
+        return {f"captures-{temperature}": found}
 
     def _capture_again(self, *, warm: bool) -> Capture:
         """One more capture, whose artifact is thrown away; from the first one's caches, or from empty ones."""
@@ -103,22 +112,13 @@ class Store:
         Raises:
             Absent: A load of this temperature failed, or the capture before it.
         """
-        record = self._record(temperature, use)
-        if not record.is_file():
-            taken = ("cold",) if temperature == "cold" else ("warm", "hot")
-            for each, outcomes in self._load(taken, counts).items():
-                text = json.dumps([asdict(outcome) for outcome in outcomes])
-                for other in _USES:
-                    self._record(each, other).write_text(text)
-        found = [_from_json(outcome) for outcome in json.loads(record.read_text())]
-        record.unlink()
+        together = ("cold",) if temperature == "cold" else ("warm", "hot")
+        taken = self._shared(f"loads-{temperature}", use, lambda: self._load(together, counts))
+        found = [_from_json(outcome) for outcome in taken]
         for outcome in found:
             if outcome.status is not Status.OK:
                 raise Absent(outcome.status, outcome.reason)
         return [sample for outcome in found for sample in outcome.samples]
-
-    def _record(self, temperature: str, use: str) -> Path:
-        return self.folder / f"{temperature}-{use}.json"
 
     def _load(self, temperatures: tuple[str, ...], counts: SampleCounts) -> dict[str, list[Outcome]]:
         """Load in fresh processes, each temperature until it fails."""
@@ -135,7 +135,7 @@ class Store:
             asked = tuple(each for each in asked if found[each][-1].samples)
             if first not in asked:
                 break
-        return found
+        return {f"loads-{each}": outcomes for each, outcomes in found.items()}
 
 
 @contextmanager

@@ -40,6 +40,8 @@ class LoadSample:
             process has done more than load.
         compiler_processes: Compilers that the process started (``g++`` and the like, its ISA probe included).
         status: OK, or DEGRADED_TO_JIT when it compiled although it had the capture's caches.
+        elapsed_s: Wall seconds from the start of the process to its first output, with what is in no phase, such as
+            the check of the artifact; None for a hot load.
     """
 
     temperature: str
@@ -48,6 +50,7 @@ class LoadSample:
     peak_rss_bytes: int | None
     compiler_processes: int
     status: Status = Status.OK
+    elapsed_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -110,9 +113,18 @@ class CapturePhases:
     unknown: Mapping[str, str] = field(default_factory=dict)
 
 
+def _count(worse: str) -> Any:
+    """A count; ``worse`` is the direction in which a change of it is one for the worse, ``any`` where none is."""
+    return field(default=None, metadata={"worse": worse})
+
+
 @dataclass(frozen=True)
 class CaptureCounts:
     """What torch and the compilers did during a capture, counted; None where that is not known.
+
+    A model's graph may grow or shrink for good reasons, and more kernels may be faster ones: such a change is to be
+    looked at, whichever way it goes. What torch did again, gave up, compiled or found in no cache costs time; a hit
+    that is gone is a cache that no longer serves.
 
     Attributes:
         graphs: Graphs that Dynamo, ``torch.export`` or precompile's ``make_fx`` captured; ``fx_nodes`` are their nodes.
@@ -120,6 +132,7 @@ class CaptureCounts:
         recompiles: Frames that Dynamo compiled again.
         generated_kernels: Kernels that Inductor generated, or found in its caches.
         compiler_builds: Compiler processes that built something; those that preprocess or tell a version do not count.
+            Unknown where torch's compile workers, whose processes are not seen, may have built kernels.
         fxgraph_hits: Inductor's cache of graphs; ``bypasses`` are graphs that it cannot keep.
         aot_autograd_hits: AOTAutograd's cache; likewise.
         dynamo_hits: Dynamo's cache of caching_precompile.
@@ -127,27 +140,30 @@ class CaptureCounts:
         unknown: Count to the reason why it is None.
     """
 
-    graphs: int | None = None
-    graph_breaks: int | None = None
-    recompiles: int | None = None
-    fx_nodes: int | None = None
-    generated_kernels: int | None = None
-    compiler_builds: int | None = None
-    fxgraph_hits: int | None = None
-    fxgraph_misses: int | None = None
-    fxgraph_bypasses: int | None = None
-    aot_autograd_hits: int | None = None
-    aot_autograd_misses: int | None = None
-    aot_autograd_bypasses: int | None = None
-    dynamo_hits: int | None = None
-    dynamo_misses: int | None = None
-    async_compile_hits: int | None = None
-    async_compile_misses: int | None = None
+    graphs: int | None = _count("any")
+    graph_breaks: int | None = _count("up")
+    recompiles: int | None = _count("up")
+    fx_nodes: int | None = _count("any")
+    generated_kernels: int | None = _count("any")
+    compiler_builds: int | None = _count("up")
+    fxgraph_hits: int | None = _count("down")
+    fxgraph_misses: int | None = _count("up")
+    fxgraph_bypasses: int | None = _count("up")
+    aot_autograd_hits: int | None = _count("down")
+    aot_autograd_misses: int | None = _count("up")
+    aot_autograd_bypasses: int | None = _count("up")
+    dynamo_hits: int | None = _count("down")
+    dynamo_misses: int | None = _count("up")
+    async_compile_hits: int | None = _count("down")
+    async_compile_misses: int | None = _count("up")
     unknown: Mapping[str, str] = field(default_factory=dict)
 
 
 CAPTURE_PHASES = tuple(each.name for each in fields(CapturePhases) if each.name != "unknown")
-CAPTURE_COUNTS = tuple(each.name for each in fields(CaptureCounts) if each.name != "unknown")
+WORSE_BY_COUNT: Mapping[str, str] = {
+    each.name: each.metadata["worse"] for each in fields(CaptureCounts) if each.name != "unknown"
+}
+CAPTURE_COUNTS = tuple(WORSE_BY_COUNT)
 
 
 @dataclass(frozen=True)
@@ -156,7 +172,9 @@ class Capture:
 
     Attributes:
         weights: ``baked`` or ``passed``, as the strategy states.
-        capture_s, save_s: Wall seconds; ``cpu_s`` their CPU seconds together, children included.
+        capture_s, save_s: Wall seconds; ``cpu_s`` their CPU seconds together, children included. torch, Dynamo and what
+            the strategy loads with were imported before: a process pays for those once, however much it captures.
+            What else torch imports on the way, Inductor's passes say, is within.
         artifact_bytes: Bytes of all files of the artifact.
         phases: Where ``capture_s`` and ``save_s`` went, as their parts; ``counts`` what was done in ``capture_s``.
     """

@@ -6,7 +6,7 @@ This module turns the answer of such a process, or its death, into a record.
 from __future__ import annotations
 
 import shutil
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -41,8 +41,7 @@ def capture(
     messages, ending = ask_child(setting, request, caches)
     failed = failure(messages, ending, setting)
     if failed is not None:
-        status, reason = _or_unavailable(setting, strategy, *failed)
-        return Capture(status, reason)
+        return Capture(*_or_unavailable(setting, strategy, caches, *failed))
     answer = next(m["capture"] for m in messages if "capture" in m)
     return read_capture({"status": Status.OK} | answer)
 
@@ -69,18 +68,15 @@ def load(
         calls: Then time later calls, in turn with eager's.
     """
     with processes.scratch() as folder:
-        caches = folder / "caches"
-        if temperature == "warm" and captured is not None:
-            shutil.copytree(captured / "caches", caches)
-        artifact = None if captured is None else captured / "artifact"
+        artifact, caches = _prepared(captured, temperature, folder)
         outcome = load_with(setting, strategy, artifact, caches, temperature, hot=hot, shapes=shapes, calls=calls)
-    if strategy == EAGER or outcome.status is Status.OK:
-        return outcome
-    status, reason = _or_unavailable(setting, strategy, outcome.status, outcome.reason or "")
-    return replace(outcome, status=status, reason=reason)
+        if strategy == EAGER or outcome.status is Status.OK:
+            return outcome
+        status, reason = _or_unavailable(setting, strategy, caches, outcome.status, outcome.reason or "")
+        return replace(outcome, status=status, reason=reason)
 
 
-def load_together(
+def load_workers(
     setting: Setting, strategy: str, captured: Path | None, temperature: str, workers: int
 ) -> tuple[Outcome, ...]:
     """``workers`` loads at once, in fresh processes over one folder of caches, as the workers of a server start.
@@ -88,16 +84,24 @@ def load_together(
     A failure is told as it came.
     """
     with processes.scratch() as folder, ThreadPoolExecutor(workers) as pool:
-        caches = folder / "caches"
-        if temperature == "warm" and captured is not None:
-            shutil.copytree(captured / "caches", caches)
-        artifact = None if captured is None else captured / "artifact"
+        artifact, caches = _prepared(captured, temperature, folder)
         loads = [pool.submit(load_with, setting, strategy, artifact, caches, temperature) for _ in range(workers)]
         try:
+            _, loading = wait(loads, return_when=FIRST_EXCEPTION)
+            if loading:
+                processes.kill_running()
             return tuple(load.result() for load in loads)
-        except BaseException:  # an interruption, too: the pool would wait for what is still loading
+        except KeyboardInterrupt:  # the pool would wait for what is still loading
             processes.kill_running()
             raise
+
+
+def _prepared(captured: Path | None, temperature: str, folder: Path) -> tuple[Path | None, Path]:
+    """The artifact, and a folder for compiler caches: empty, or with a copy of those that the capture left."""
+    caches = folder / "caches"
+    if temperature == "warm" and captured is not None:
+        shutil.copytree(captured / "caches", caches)
+    return None if captured is None else captured / "artifact", caches
 
 
 def load_with(
@@ -125,15 +129,16 @@ def load_with(
     }
     messages, ending = ask_child(setting, request, caches)
     failed = failure(messages, ending, setting)
-    samples = tuple(_sample(m["sample"]) for m in messages if "sample" in m)
+    taken = [m["sample"] for m in messages if "sample" in m]
+    samples = tuple(map(_sample, taken))
     if failed is not None:
         # A sample in whose process a later call went wrong does not count; before a hot load that failed, it does.
         return Outcome(*failed, samples if last_stage(messages).startswith("hot ") else ())
     call_s: dict[str, list[float]] = next((m["calls"] for m in messages if "calls" in m), {})
-    degraded = next((s for s in samples if s.status is not Status.OK), None)
+    degraded = next((_degraded(message) for message in taken if message["again"] is not None), None)
     return Outcome(
-        Status.OK if degraded is None else degraded.status,
-        None if degraded is None else _degraded(degraded),
+        Status.OK if degraded is None else Status.DEGRADED_TO_JIT,
+        degraded,
         samples,
         tuple(call_s.get("call_s", ())),
         tuple(call_s.get("eager_call_s", ())),
@@ -141,12 +146,14 @@ def load_with(
     )
 
 
-def _or_unavailable(setting: Setting, strategy: str, status: Status, reason: str) -> tuple[Status, str]:
-    """UNAVAILABLE where the strategy's own probe, in a process of its own, says what is lacking; else as given."""
+def _or_unavailable(setting: Setting, strategy: str, caches: Path, status: Status, reason: str) -> tuple[Status, str]:
+    """UNAVAILABLE where the strategy's own probe says what is lacking; else as given.
+
+    The probe is a process of its own; it starts from the caches of the one that failed, which spares it most compiling.
+    """
     if status in (Status.TIMED_OUT, Status.WRONG_RESULT, Status.DEGRADED_TO_JIT) or "the manifest" in reason:
         return status, reason
-    with processes.scratch() as folder:
-        tried = probe(setting, strategy, folder / "caches")
+    tried = probe(setting, strategy, caches)
     return (tried.status, tried.reason or reason) if tried.status is Status.UNAVAILABLE else (status, reason)
 
 
@@ -178,14 +185,13 @@ def probe(setting: Setting, strategy: str, caches: Path) -> Probe:
 
 
 def _sample(message: dict[str, Any]) -> LoadSample:
-    known = dict(message)
-    return LoadSample(phases=Phases(**known.pop("phases")), status=Status(known.pop("status", Status.OK)), **known)
+    known = {name: value for name, value in message.items() if name != "again"}
+    return LoadSample(phases=Phases(**known.pop("phases")), status=Status(known.pop("status")), **known)
 
 
 def _shape(message: dict[str, Any]) -> ShapeCall:
     return ShapeCall(**message | {"status": Status(message["status"])})
 
 
-def _degraded(sample: LoadSample) -> str:
-    count = sample.compiler_processes
-    return f"the {sample.temperature} load started {count} compilers although it had the capture's caches"
+def _degraded(message: dict[str, Any]) -> str:
+    return f"in the {message['temperature']} load, although it had the capture's caches, {message['again']}"

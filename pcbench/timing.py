@@ -24,6 +24,7 @@ class PhaseClock:
     """Wall and CPU seconds by phase, and compilers started meanwhile; what runs between phases does not count.
 
     Attributes:
+        started: When the process started, by the monotonic clock, as the one that started it says.
         wall_s: Wall seconds by phase name.
         cpu_s: CPU seconds of all phases, of this process and of the children that it has waited for.
         compilers: Compiler processes started in a phase by this process itself (a compile worker's are not seen).
@@ -31,7 +32,8 @@ class PhaseClock:
             preprocess, or tell their version.
     """
 
-    def __init__(self, *, sees_compilers: bool = True) -> None:
+    def __init__(self, started: float = 0.0, *, sees_compilers: bool = True) -> None:
+        self.started = started
         self.wall_s: dict[str, float] = {}
         self.cpu_s = 0.0
         self.compilers = 0

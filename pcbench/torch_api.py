@@ -6,9 +6,9 @@ Nothing else in pcbench spells a private torch name: it asks :func:`get`. ``pcbe
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import sys
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +84,9 @@ NAMES: dict[str, Name] = {
         "torch._dynamo.convert_frame", "FRAME_COMPILE_COUNTER", "counting recompiles", ("2.11.0", "2.15.0")
     ),
     "kernel_count": Name("torch._inductor.metrics", "generated_kernel_count", "counting kernels", ("2.11.0", "2.15.0")),
+    "worker_pool": Name(
+        "torch._inductor.async_compile", "AsyncCompile.process_pool.cache_info", "seeing workers", ("2.11.0", "2.15.0")
+    ),
     "precompile_trace": Name(
         "torch._precompile", "make_fx", "counting the graphs that precompile captures", ("2.15.0",)
     ),
@@ -101,6 +104,10 @@ class Word:
     text: str
 
 
+def _words(module: str, start: str, *ends: str) -> tuple[Word, ...]:
+    return tuple(Word(module, f"{start}_{end}") for end in ends)
+
+
 WORDS: dict[str, tuple[Word, ...]] = {
     "dynamo_s": (Word("torch._dynamo.convert_frame", "compile_attempt_"),),
     "aot_autograd_s": (Word("torch._functorch.aot_autograd", "create_aot_dispatcher_function"),),
@@ -110,13 +117,13 @@ WORDS: dict[str, tuple[Word, ...]] = {
         Word("torch._inductor.async_compile", "async_compile.wait"),
     ),
     "graph_breaks": (Word("torch._dynamo.symbolic_convert", "graph_break"),),
-    "fxgraph": (Word("torch._inductor.codecache", "fxgraph_cache_miss"),),
-    "aot_autograd": (Word("torch._functorch._aot_autograd.autograd_cache", "autograd_cache_miss"),),
-    "dynamo": (Word("torch._dynamo.package", "dynamo_cache_miss"),),
-    "async_compile": (Word("torch._inductor.async_compile", "async_compile_cache_miss"),),
+    "fxgraph": _words("torch._inductor.codecache", "fxgraph_cache", "hit", "miss", "bypass"),
+    "aot_autograd": _words("torch._functorch._aot_autograd.autograd_cache", "autograd_cache", "hit", "miss", "bypass"),
+    "dynamo": _words("torch._dynamo.package", "dynamo_cache", "hit", "miss"),
+    "async_compile": _words("torch._inductor.async_compile", "async_compile_cache", "hit", "miss"),
+    "frames": (Word("torch._dynamo.output_graph", "unique_graphs"),),
 }
-"""What a capture's phases, counts and caches need torch to spell."""
-
+"""What a capture's phases, counts and caches need torch to spell, and a load's count of frames."""
 
 MARKED_DIMS, MARKED_RANGES = "_dynamo_dynamic_indices", "_dynamo_dynamic_range"
 """Attributes by which ``mark_dynamic`` leaves its marks on a tensor: a set of dims, and a set of ``dim, min, max``."""
@@ -135,19 +142,42 @@ COMPILER_FAILURES = ("InvalidCxxCompiler", "CppCompileError")
 
 
 def frames_compiled() -> int:
-    """How many frames Dynamo has compiled in this process; 0 where nothing has imported it."""
-    if NAMES["dynamo_counters"].module not in sys.modules:
-        return 0
-    return int(get("dynamo_counters")["stats"]["unique_graphs"])
+    """How many frames Dynamo has compiled in this process; worth what ``require_counters("frames")`` says."""
+    return int(get("dynamo_counters")["stats"]["unique_graphs"]) if _counts() else 0
 
 
 def cache_misses() -> int:
-    """How many graphs this process found in no cache of Inductor's or AOTAutograd's, or had to compile past them."""
-    if NAMES["dynamo_counters"].module not in sys.modules:
+    """How often a graph was in no cache of Inductor's or AOTAutograd's, or could not be looked up or kept there.
+
+    Worth what ``require_counters("fxgraph", "aot_autograd")`` says.
+    """
+    if not _counts():
         return 0
     counters = get("dynamo_counters")
-    inductor, autograd = counters["inductor"], counters["aot_autograd"]
-    return int(inductor["fxgraph_cache_miss"] + inductor["fxgraph_cache_bypass"] + autograd["autograd_cache_miss"])
+    caches = (counters["inductor"], "fxgraph_cache"), (counters["aot_autograd"], "autograd_cache")
+    return sum(int(group[f"{name}_{end}"]) for group, name in caches for end in ("miss", "bypass"))
+
+
+def _counts() -> bool:
+    """Whether Dynamo is imported: before, nothing is compiled, and the import takes seconds."""
+    return NAMES["dynamo_counters"].module in sys.modules
+
+
+@cache
+def require_counters(*keys: str) -> None:
+    """Make sure that torch's counters are those that are read here: one of another name would stay 0.
+
+    The source of torch is looked up, once per process.
+
+    Raises:
+        UnavailableError: This torch lacks :data:`WORDS` of these keys.
+    """
+    lacking = [reason for reason in map(lacking_word, keys) if reason is not None]
+    if lacking:
+        raise UnavailableError(
+            f"whether torch compiled something again is unknown: {'; '.join(lacking)}",
+            hint=f"seen in torch {', '.join(NAMES['dynamo_counters'].verified)}",
+        )
 
 
 def version() -> str:
@@ -192,17 +222,14 @@ def holder(name: str) -> tuple[Any, str]:
 def lacking_word(key: str) -> str | None:
     """The reason why what needs :data:`WORDS` of this key is unknown on this torch; None where all of them are there.
 
-    Nothing but parent packages is imported.
+    Nothing is imported: a parent package would be seconds and memory that are not the measured process's own.
     """
     for word in WORDS[key]:
+        file = Path(torch.__file__).parent.joinpath(*word.module.split(".")[1:]).with_suffix(".py")
         try:
-            spec = importlib.util.find_spec(word.module)
-        except ImportError:
-            spec = None
-        if spec is None or spec.origin is None:
-            return f"torch {version()} has no module {word.module}"
-        try:
-            source = Path(spec.origin).read_text(encoding="utf-8")
+            source = file.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return f"torch {version()} has no source of a module {word.module}"
         except (OSError, UnicodeDecodeError):
             return f"the source of {word.module} cannot be read, so whether it has {word.text} is unknown"
         if f'"{word.text}' not in source:

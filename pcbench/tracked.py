@@ -13,7 +13,7 @@ from types import FrameType
 from typing import Any
 
 from pcbench import checkout, sidecar
-from pcbench.errors import PcbenchError
+from pcbench.errors import PcbenchError, UnavailableError
 from pcbench.sample_store import Absent
 from pcbench.status import Status
 
@@ -32,6 +32,8 @@ def samples_of(case: tuple[str, ...], measure: Callable[[], list[float]]) -> Tra
             return {"samples": measure(), "number": 1}
     except Absent as absent:
         status, reason = absent.status, absent.reason
+    except UnavailableError as error:
+        status, reason = Status.UNAVAILABLE, error.problem
     except PcbenchError as error:
         status, reason = "FAILED", str(error)
     benchmark = os.environ.get("PCBENCH_BENCHMARK", "unnamed")

@@ -31,7 +31,10 @@ COUNTS = SampleCounts()
 
 
 def capture_seconds(target: str, strategy: str, temperature: str, samples: SampleCounts = COUNTS) -> Tracked:
-    """Seconds of capture and save, from empty compiler caches (cold) or from those that a capture left (warm)."""
+    """Seconds of capture and save, from empty compiler caches (cold) or from those that a capture left (warm).
+
+    Dynamo and what the strategy loads with are imported before.
+    """
 
     def measure(store: Store) -> list[float]:
         return [capture.total_s for capture in store.captures(temperature, samples)]

@@ -29,6 +29,11 @@ class Fixed(nn.Module):
         return x * int(x.shape[0])
 
 
+class Difference(nn.Module):
+    def forward(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        return a - b
+
+
 class Refusing(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         if x.shape[0] != 8:
@@ -73,6 +78,20 @@ def test_nested_dataclasses_and_keywords_come_back_as_the_model_gives_them() -> 
     runner = Cache(strategy="export").load(model, args, kwargs)
 
     assert agreement.difference(model(*args, **kwargs), runner.run(*args, **kwargs)) is None
+
+
+@pytest.mark.parametrize("name", ["export", "precompile_eager"])
+def test_keywords_may_come_in_another_order_than_in_the_capture(name: str) -> None:
+    if name == "precompile_eager" and torch_api.version() < "2.14":
+        pytest.skip("this torch has no torch.compiler.precompile")
+    model, cache = Difference(), Cache(strategy=name)
+    a, b = torch.randn(2, 4), torch.randn(2, 4)
+    with torch.no_grad():
+        runner = cache.load(model, {"b": b, "a": a})
+
+        assert cache.load(model, {"a": a, "b": b}) is runner
+        for answer in (runner(a=a, b=b), runner(b=b, a=a)):
+            assert agreement.difference(a - b, answer) is None
 
 
 def test_a_step_of_an_optimizer_is_a_capture_for_export_and_a_hit_for_precompile() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
@@ -156,3 +158,54 @@ def test_torch_is_left_as_it_was_even_when_the_capture_raises() -> None:
         _ = 1 / 0
 
     assert (torch.export.export, torch_api.get("backend_call")) == before
+
+
+@pytest.fixture
+def workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """torch as it is once it has started compile workers."""
+    torch_api.get("worker_pool")
+    pool = functools.lru_cache(1)(lambda: "a pool")
+    pool()
+    known = torch_api.NAMES["worker_pool"]
+    monkeypatch.setattr(sys.modules[known.module].AsyncCompile, "process_pool", staticmethod(pool))
+
+
+def triton_kernel() -> None:
+    torch_api.get("dynamo_counters")["inductor"]["async_compile_cache_miss"] += 1
+
+
+@pytest.mark.usefixtures("workers")
+def test_what_compile_workers_may_have_built_is_unknown_and_not_zero() -> None:
+    found = during(triton_kernel).counts(0)
+
+    assert found.compiler_builds is None
+    assert found.unknown["compiler_builds"].startswith("torch's compile workers may have built kernels")
+
+
+@pytest.mark.usefixtures("workers")
+def test_compile_workers_that_were_started_and_given_no_kernel_have_built_nothing() -> None:
+    assert during(lambda: None).counts(2).compiler_builds == 2
+
+
+def test_a_kernel_that_this_process_built_itself_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch_api.get("worker_pool")
+    pool = functools.lru_cache(1)(lambda: "a pool")
+    module = sys.modules[torch_api.NAMES["worker_pool"].module]
+    monkeypatch.setattr(module.AsyncCompile, "process_pool", staticmethod(pool))
+
+    assert during(triton_kernel).counts(1).compiler_builds == 1
+
+
+@pytest.mark.usefixtures("workers")
+@pytest.mark.parametrize("gone", ["a name", "a word"])
+def test_where_torch_does_not_tell_of_workers_builds_are_unknown(gone: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = torch_api.NAMES["worker_pool"].module
+    if gone == "a name":
+        monkeypatch.setitem(torch_api.NAMES, "worker_pool", torch_api.Name(module, "NO_SUCH_NAME", "a test", ()))
+    else:
+        monkeypatch.setitem(torch_api.WORDS, "async_compile", (torch_api.Word(module, "NO_SUCH_WORD"),))
+
+    found = during(lambda: None).counts(0)
+
+    assert found.compiler_builds is None
+    assert "NO_SUCH" in found.unknown["compiler_builds"]

@@ -96,9 +96,8 @@ def test_a_timer_that_this_torch_lacks_makes_its_phase_and_the_one_around_it_unk
 def test_a_timer_whose_module_is_gone_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(torch_api.WORDS, "compile_s", (torch_api.Word("torch.no_such_package.module", "x"),))
 
-    assert (
-        torch_api.lacking_word("compile_s") == f"torch {torch_api.version()} has no module torch.no_such_package.module"
-    )
+    said = f"torch {torch_api.version()} has no source of a module torch.no_such_package.module"
+    assert torch_api.lacking_word("compile_s") == said
 
 
 def test_a_phase_that_took_place_and_that_no_timer_saw_is_unknown_and_not_zero(timeline: Timeline) -> None:
@@ -130,3 +129,13 @@ def test_torch_tells_its_timers_while_it_compiles_and_its_log_is_left_as_it_was(
 
     assert timeline.spent_s["dynamo_s"] > 0
     assert (log.log_event_start, log.log_event_end) == before
+
+
+def test_timers_that_tell_more_than_the_capture_took_leave_other_unknown_and_not_zero(timeline: Timeline) -> None:
+    timeline.start("inductor_compile")
+    timeline.end("inductor_compile")
+
+    found = phases(timeline, 0.25, 0.5, NOTHING)
+
+    assert (found.inductor_s, found.other_s) == (1.0, None)
+    assert found.unknown == {"other_s": "torch's timers tell 1 s, more than the 0.25 s of the capture"}

@@ -10,7 +10,14 @@ from examples import comparison, row
 from pcbench.analysis.capture_table import PHASE_LABELS, CaptureRow, capture_lines
 from pcbench.analysis.comparison import to_json
 from pcbench.analysis.sections import sections
-from pcbench.samples import CAPTURE_PHASES, Capture, CaptureCounts, CapturePhases, read_capture
+from pcbench.samples import (
+    CAPTURE_PHASES,
+    WORSE_BY_COUNT,
+    Capture,
+    CaptureCounts,
+    CapturePhases,
+    read_capture,
+)
 from pcbench.status import Status
 
 PHASES = CapturePhases(
@@ -120,6 +127,8 @@ def test_json_has_every_capture_with_phases_counts_and_memory() -> None:
     ]
     assert told[0]["phases"]["compile_s"] == 30.0
     assert told[0]["counts"]["fx_nodes"] == 1234
+    assert told[0]["counts"]["worse"] == WORSE_BY_COUNT
+    assert (WORSE_BY_COUNT["dynamo_hits"], WORSE_BY_COUNT["async_compile_misses"]) == ("down", "up")
     assert told[0]["peak_rss_bytes"] == 800_000_000
     assert (told[1]["phases"], told[1]["counts"]) == (None, None)
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Any
 
 import pytest
+from toy_strategies import toys as toys
 
-from pcbench import asking, hit_tracking, tracking
+from pcbench import asking, hit_tracking, timing, tracking
 from pcbench.errors import UsageError
 from pcbench.runner import hit_cost
 from pcbench.runner.stages import Request
-from pcbench.timing import PhaseClock
 
 
 @pytest.mark.slow
@@ -52,7 +53,19 @@ def test_a_check_that_there_is_not_ends_with_its_reason(capsys: pytest.CaptureFi
     assert "there is no check of a hit 'weight' (did you mean 'weights'?" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("toys")
+def test_the_original_s_samples_are_those_taken_in_turn_with_the_hit(monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = itertools.count()
+    monkeypatch.setattr(timing, "interleaved", lambda *_, **__: ([number := 1.0 + next(numbers)], [-number]))
+    emitted: list[dict[str, Any]] = []
+    hit_cost.cache_hit(Request("1 inputs, 4 parameters", "baked", 1, "."), timing.PhaseClock(), emitted.append)
+
+    (samples,) = (message["cache_hit"] for message in emitted if "cache_hit" in message)
+    assert samples["original"] == [-value for value in samples["hit"]]
+    assert set(samples) == set(hit_tracking.CHECKS)
+
+
 @pytest.mark.parametrize("target", ["mlp", "0 inputs, 4 parameters", "1 inputs, 5 parameters"])
 def test_a_target_that_is_no_sizes_is_refused(target: str) -> None:
     with pytest.raises(UsageError, match="are no sizes"):
-        hit_cost.cache_hit(Request(target, "export", 1, "."), PhaseClock(), lambda message: None)
+        hit_cost.cache_hit(Request(target, "export", 1, "."), timing.PhaseClock(), lambda message: None)

@@ -7,7 +7,7 @@ from pcbench import manifest
 from pcbench.errors import ArtifactError
 from pcbench.manifest import Manifest, Platform
 
-HERE = Platform("2.15.0", "abc", "3.9.0", "3.11.7", "cpu", "AVX2", 2)
+HERE = Platform("2.15.0", "abc", "3.9.0", "3.11.7", "cpu", "AVX2", "x86_64", 2)
 
 
 @pytest.fixture
@@ -39,7 +39,8 @@ def test_a_manifest_is_read_back_as_it_was_written(folder: Path) -> None:
         (replace(HERE, triton=None), "triton 3.9.0, this is None"),
         (replace(HERE, python="3.12.1"), "Python 3.11.7, this is 3.12.1"),
         (replace(HERE, threads=4), r"2 CPU threads, this process has 4 .*torch.set_num_threads\(2\)"),
-        (replace(HERE, isa="NO AVX"), "compiled for AVX2, this machine has NO AVX"),
+        (replace(HERE, isa="DEFAULT"), "compiled for AVX2, this machine has DEFAULT"),
+        (replace(HERE, arch="aarch64"), "compiled for x86_64, this machine is aarch64"),
         (replace(HERE, isa="SVE256"), "compiled for AVX2"),
     ],
 )
@@ -95,7 +96,7 @@ def test_a_folder_without_a_manifest_is_no_artifact(tmp_path: Path) -> None:
         manifest.read(tmp_path)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"format": 1}', '{"format": 1, "platform": 3}', "null"])
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"format": 2}', '{"format": 2, "platform": 3}', "null"])
 def test_a_damaged_manifest_is_refused(folder: Path, text: str) -> None:
     (folder / manifest.FILE).write_text(text)
 
@@ -105,7 +106,7 @@ def test_a_damaged_manifest_is_refused(folder: Path, text: str) -> None:
 
 def test_a_manifest_of_a_later_format_is_refused(folder: Path) -> None:
     path = folder / manifest.FILE
-    path.write_text(path.read_text().replace('"format": 1', '"format": 2'))
+    path.write_text(path.read_text().replace('"format": 2', '"format": 3'))
 
-    with pytest.raises(ArtifactError, match="has format 2, this pcbench reads 1"):
+    with pytest.raises(ArtifactError, match="has format 3, this pcbench reads 2"):
         manifest.read(folder)

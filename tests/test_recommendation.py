@@ -4,7 +4,11 @@ import pytest
 from examples import comparison, crashed, ladder, row
 
 from pcbench.analysis.comparison import Row
+from pcbench.analysis.deployed import DeployedRow
 from pcbench.analysis.recommendation import recommend
+from pcbench.analysis.shape_calls import ShapeRow
+from pcbench.conditions import LESSER_CPU, MOVED, READ_ONLY
+from pcbench.samples import ShapeCall
 from pcbench.status import Status
 
 CALLS = [300e-6 + i * 1e-6 for i in range(20)]
@@ -157,3 +161,20 @@ def test_eager_is_recommended_where_nothing_else_worked() -> None:
     assert str(recommend(comparison(EAGER, crashed("aoti")))) == (
         "Recommended: eager, since nothing else worked: no strategy loaded and gave eager's answer (aoti CRASHED)."
     )
+
+
+def test_a_recommended_way_that_fails_deployed_or_at_another_shape_is_said_to() -> None:
+    beyond = replace(
+        ladder(),
+        deployed=(
+            DeployedRow("aoti", LESSER_CPU, Status.LOAD_FAILED, "refused"),
+            DeployedRow("aoti", READ_ONLY, Status.UNAVAILABLE, "not root"),
+            DeployedRow("export", MOVED, Status.LOAD_FAILED, "gone"),
+        ),
+        shapes=(ShapeRow("aoti", "batch 9", (ShapeCall("batch 9", Status.WRONG_RESULT, "differs"),)),),
+    )
+
+    assert str(recommend(beyond, calls_per_start=100_000)).endswith(
+        " Mind that aoti failed with shape batch 9 and deployed (lesser CPU)."
+    )
+    assert "Mind" not in str(recommend(beyond, calls_per_start=10))

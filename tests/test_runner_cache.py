@@ -15,7 +15,7 @@ from toy_strategies import toys as toys
 
 import pcbench
 from pcbench.errors import RunnerError, UsageError
-from pcbench.runner.cache import process_wide
+from pcbench.runner.cache import PROCESS_WIDE
 
 pytestmark = pytest.mark.usefixtures("toys")
 
@@ -25,6 +25,20 @@ Cache = pcbench.ModelRunnerCache
 class Sum(nn.Module):
     def forward(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         return a + b
+
+
+class Named(nn.Module):
+    """Takes its keywords in the order in which they come."""
+
+    def forward(self, **named: torch.Tensor) -> torch.Tensor:
+        first, second = named.values()
+        return first - second
+
+
+class Growing(nn.Module):
+    def forward(self, batch: Any) -> torch.Tensor:
+        grown: torch.Tensor = batch["x"].add_(1)
+        return grown
 
 
 class Valued(nn.Linear):
@@ -75,7 +89,7 @@ def test_the_class_has_one_cache_for_the_process_and_each_instance_its_own() -> 
     assert cache.load(model, x) is not first
     assert (cache.hits, cache.misses, len(cache)) == (0, 1, 1)
     del model
-    assert len(process_wide()) == 0
+    assert len(PROCESS_WIDE) == 0
 
 
 def test_a_runner_is_called_as_the_model_and_by_run() -> None:
@@ -95,6 +109,25 @@ def test_inputs_may_be_a_tensor_a_sequence_or_any_mapping(given: Any, kwargs: An
 
     assert cache.load(model, given, kwargs) is cache.load(model, given, kwargs)
     assert (cache.hits, cache.misses) == (1, 1)
+
+
+def test_keywords_are_of_one_kind_in_any_order_and_reach_the_model_in_the_captured_one() -> None:
+    model, cache = Named(), Cache(strategy="baked")
+    runner = cache.load(model, {"b": x, "a": 2 * x})
+
+    assert cache.load(model, {"a": 2 * x, "b": x}) is runner
+    assert torch.equal(runner(a=2 * x, b=x), x - 2 * x)
+    assert torch.equal(runner(b=x, a=2 * x), x - 2 * x)
+
+
+def test_tensors_in_a_mapping_that_pytrees_do_not_see_are_left_as_they_were() -> None:
+    model, cache = Growing(), Cache(strategy="baked")
+    batch = UserDict(x=x.clone())
+    runner = cache.load(model, (batch,))
+
+    assert torch.equal(batch["x"], x)
+    assert cache.load(model, (UserDict(x=x),)) is runner
+    assert cache.load(model, ({"x": x.clone()},)) is not runner
 
 
 def test_an_input_given_twice_has_a_runner_of_its_own(toys: Toys) -> None:

@@ -10,7 +10,7 @@ from pcbench.analysis.comparison import to_json
 from pcbench.analysis.deployed import DeployedRow
 from pcbench.analysis.sections import sections
 from pcbench.analysis.shape_calls import ShapeRow
-from pcbench.analysis.together import TogetherRow
+from pcbench.analysis.workers import WorkersRow
 from pcbench.conditions import LESSER_CPU, MOVED, READ_ONLY
 from pcbench.samples import ShapeCall
 from pcbench.status import Status
@@ -44,14 +44,14 @@ def test_deployed_artifacts_have_a_column_per_condition_and_say_once_why_somethi
 
 def test_workers_show_the_slowest_beside_one_alone_and_the_cpu_seconds_of_all() -> None:
     rounds = ((sample(2.0), sample(4.0)), (sample(3.0), sample(5.0)), (sample(2.0), sample(6.0)))
-    good = TogetherRow("aoti", "cold", 2, Status.OK, None, rounds, (2.0, 2.5, 3.0))
-    bad = TogetherRow("export", "cold", 2, Status.CRASHED, "killed by SIGKILL")
-    (lines,) = sections(replace(ladder(), together=(good, bad)))
+    good = WorkersRow("aoti", "cold", 2, Status.OK, None, rounds, (2.0, 2.5, 3.0))
+    bad = WorkersRow("export", "cold", 2, Status.CRASHED, "killed by SIGKILL")
+    (lines,) = sections(replace(ladder(), workers=(good, bad)))
 
     assert good.slowest_s == (4.0, 5.0, 6.0)
     assert "slowest of 2" in lines[1]
     assert lines[2].split() == [
-        *("aoti", "cold", "2.50", "s", "(2-3,", "n=3)", "5", "s", "(4-6,", "n=3)", "2", "x", "7.20", "s")
+        *("aoti", "cold", "2.50", "s", "(2-3,", "n=3)", "5", "s", "(4-6,", "n=3)", "2", "x", "5", "s", "7.20", "s")
     ]
     assert lines[3] == "export cold: CRASHED: killed by SIGKILL"
 
@@ -75,7 +75,7 @@ def test_all_of_it_is_in_the_json() -> None:
             ladder(),
             shapes=(ShapeRow("aoti", "two", (ShapeCall("two", Status.OK, None, 0.5, 0, 0),)),),
             deployed=(DeployedRow("aoti", MOVED, Status.OK, None, (sample(2.0),)),),
-            together=(TogetherRow("aoti", "cold", 2, Status.OK, None, rounds),),
+            workers=(WorkersRow("aoti", "cold", 2, Status.OK, None, rounds),),
         )
     )
 

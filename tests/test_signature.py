@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections import UserDict, namedtuple
+from collections import OrderedDict, UserDict, namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -76,6 +76,8 @@ DIFFERENT: dict[str, tuple[Any, Any]] = {
     "which is given twice": ((x, x, x.clone()), (x, x.clone(), x)),
     "a marked one given twice": ((many, marked(8)), (many, many)),
     "name": ({"a": x}, {"b": x}),
+    "kind of mapping": (UserDict(a=x), {"a": x}),
+    "what a mapping holds": (OrderedDict(a=x, b=1), OrderedDict(a=x, b=2)),
     "named tuple": (Pair(x, x), (x, x)),
     "field of a dataclass": (Batch(x, 1.0), Batch(x, 2.0)),
     "int and bool": (1, True),
@@ -96,6 +98,7 @@ DIFFERENT: dict[str, tuple[Any, Any]] = {
 ALIKE: dict[str, tuple[Any, Any]] = {
     "values": (x, torch.ones(2, 4)),
     "a nest": ([x, {"a": (many, 1)}], [x.clone(), {"a": (marked(8), 1)}]),
+    "mappings": ([UserDict(a=x), OrderedDict(a=x + 1)], [UserDict(a=x + 1), OrderedDict(a=x)]),
     "given twice": ((x, x), (x + 1,) * 2),
     "nan": (float("nan"), float("nan")),
     "dataclass": (Batch(x, 1.0), Batch(x.clone(), 1.0)),
@@ -181,12 +184,7 @@ def test_inputs_that_cannot_be_keyed_are_refused_in_words(leaf: Any, told: str) 
         lambda: torch.autocast("cpu", dtype=torch.float16),
         lambda: torch.autocast("cpu", cache_enabled=False),
     ],
-    ids=[
-        "no grad",
-        "autocast to bfloat16",
-        "autocast to float16",
-        "autocast without cache",
-    ],
+    ids=["no grad", "autocast to bfloat16", "autocast to float16", "autocast without cache"],
 )
 def test_a_mode_is_told_from_the_plain_one_and_known_again(enter: Callable[[], Any]) -> None:
     plain = signature.mode()

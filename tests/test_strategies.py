@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import random
 import weakref
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default"), pytest.ma
 
 NAMES = discovery.strategy_names()
 WORKING = [name for name in NAMES if expectations.unavailable(name) is None]
+
+Artifacts = Callable[[str], artifact.Artifact]
 
 
 def strategy(name: str) -> Strategy:
@@ -50,12 +54,17 @@ def made(seed: int = 0) -> tuple[nn.Module, tuple[Any, ...], dict[str, Any]]:
     return model.eval(), (torch.randn(8, 4),), {"scale": torch.rand(4)}
 
 
-def saved(name: str, folder: Path) -> tuple[artifact.Artifact, nn.Module, tuple[Any, ...], dict[str, Any]]:
+def saved(name: str, folder: Path) -> artifact.Artifact:
     model, args, kwargs = made()
     with torch.no_grad():
         description = artifact.describe(name, strategy(name), model, args, kwargs)
-        captured = artifact.capture(description, strategy(name), model, args, kwargs)
-        return artifact.save(captured, folder), model, args, kwargs
+        return artifact.save(artifact.capture(description, strategy(name), model, args, kwargs), folder)
+
+
+@pytest.fixture(scope="module")
+def artifacts(tmp_path_factory: pytest.TempPathFactory) -> Artifacts:
+    """The artifact of a strategy, alone in its folder; captured once for the tests that only read it."""
+    return cache(lambda name: saved(name, tmp_path_factory.mktemp(name) / "artifact"))
 
 
 @pytest.mark.parametrize("name", WORKING)
@@ -85,18 +94,20 @@ def test_capture_and_save_leave_the_model_and_the_random_state_as_they_were(name
 
 
 @pytest.mark.parametrize("name", WORKING)
-def test_save_writes_its_folder_alone_and_a_manifest_that_lists_each_file(name: str, tmp_path: Path) -> None:
-    made_artifact, *_ = saved(name, tmp_path / "artifact")
+def test_save_writes_its_folder_alone_and_a_manifest_that_lists_each_file(name: str, artifacts: Artifacts) -> None:
+    made_artifact = artifacts(name)
 
-    assert [p.name for p in tmp_path.iterdir()] == ["artifact"]
+    assert [p.name for p in made_artifact.folder.parent.iterdir()] == ["artifact"]
     files = {p.relative_to(made_artifact.folder).as_posix() for p in made_artifact.folder.rglob("*") if p.is_file()}
     assert files - {"manifest.json"} == set(made_artifact.manifest.sha256)
     assert made_artifact.manifest.weights == strategy(name).weights
 
 
 @pytest.mark.parametrize("name", WORKING)
-def test_a_runner_is_called_as_the_model_is_and_shows_whether_weights_are_baked(name: str, tmp_path: Path) -> None:
-    made_artifact, model, args, kwargs = saved(name, tmp_path / "artifact")
+def test_a_runner_is_called_as_the_model_is_and_shows_whether_weights_are_baked(
+    name: str, artifacts: Artifacts
+) -> None:
+    made_artifact, (model, args, kwargs) = artifacts(name), made()
     other, _, _ = made(seed=1)
     with torch.no_grad():
         artifact.open_checked(made_artifact.folder, name)
@@ -108,8 +119,8 @@ def test_a_runner_is_called_as_the_model_is_and_shows_whether_weights_are_baked(
 
 
 @pytest.mark.parametrize("name", WORKING)
-def test_a_runner_does_not_keep_its_model_alive_and_says_so_when_it_needed_it(name: str, tmp_path: Path) -> None:
-    made_artifact, model, args, kwargs = saved(name, tmp_path / "artifact")
+def test_a_runner_does_not_keep_its_model_alive_and_says_so_when_it_needed_it(name: str, artifacts: Artifacts) -> None:
+    made_artifact, (model, args, kwargs) = artifacts(name), made()
     with torch.no_grad():
         runner = strategy(name).load(made_artifact.folder, model)
         expected = model(*args, **kwargs)
@@ -169,18 +180,14 @@ def test_a_probe_of_a_strategy_that_is_broken_raises_and_does_not_call_it_unavai
         round_trip(lambda m, a, k: None, lambda c, f: None, lambda f, m: torch.zeros_like)
 
 
-def test_a_folder_that_exists_is_not_written_over(tmp_path: Path) -> None:
-    saved("precompile_eager", tmp_path / "artifact")
-
+def test_a_folder_that_exists_is_not_written_over(artifacts: Artifacts) -> None:
     with pytest.raises(artifact.ArtifactError, match="exists already"):
-        saved("precompile_eager", tmp_path / "artifact")
+        saved("export", artifacts("export").folder)
 
 
-def test_an_artifact_made_without_gradients_is_refused_with_them(tmp_path: Path) -> None:
-    made_artifact, *_ = saved("precompile_eager", tmp_path / "artifact")
-
+def test_an_artifact_made_without_gradients_is_refused_with_them(artifacts: Artifacts) -> None:
     with pytest.raises(artifact.ArtifactError, match=r"without gradients, this is with .*torch.no_grad"):
-        artifact.open_checked(made_artifact.folder, "precompile_eager")
+        artifact.open_checked(artifacts("export").folder, "export")
 
 
 def test_a_save_that_fails_leaves_nothing(tmp_path: Path) -> None:

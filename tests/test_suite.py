@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from asv_runner.discovery import disc_benchmarks
 
-from pcbench.samples import CAPTURE_COUNTS, CAPTURE_PHASES
+from pcbench.samples import CAPTURE_PHASES, WORSE_BY_COUNT
 
 ROOT = Path(__file__).parent.parent
 
@@ -61,11 +61,13 @@ def test_the_method_that_takes_load_samples_runs_before_the_one_that_reads_them(
     assert loads == ["bench_load.Load.track_first_output", "bench_load.Load.track_peak_rss"]
 
 
-def test_every_phase_that_a_capture_has_and_only_counts_that_it_has_are_tracked(suite: Sequence[Any]) -> None:
+def test_every_phase_and_count_of_a_capture_is_tracked_with_the_direction_that_it_declares(
+    suite: Sequence[Any],
+) -> None:
     params = {benchmark.name: benchmark.params[-1] for benchmark in suite if benchmark.name.startswith("bench_capture")}
     (counts,) = (benchmark for benchmark in suite if ".Counts." in benchmark.name)
 
     assert params["bench_capture.Phases.track_seconds"] == [repr(phase) for phase in CAPTURE_PHASES]
-    tracked = [name.strip("'") for name in params["bench_capture.Counts.track_count"]]
-    assert set(tracked) <= set(CAPTURE_COUNTS)
-    assert tracked == list(counts.worse_by["count"])
+    assert params["bench_capture.Counts.track_count"] == [repr(count) for count in WORSE_BY_COUNT]
+    assert counts.worse_by == {"count": WORSE_BY_COUNT}
+    assert set(WORSE_BY_COUNT.values()) == {"any", "up", "down"}

@@ -8,7 +8,7 @@ from typing import Any
 
 from pcbench.analysis.columns import aligned, grouped
 from pcbench.analysis.quantities import counted, digits, seconds, size
-from pcbench.samples import CAPTURE_PHASES, Capture, CaptureCounts
+from pcbench.samples import CAPTURE_COUNTS, CAPTURE_PHASES, WORSE_BY_COUNT, Capture, CaptureCounts
 from pcbench.status import Status
 
 UNKNOWN = "?"
@@ -33,7 +33,6 @@ _COUNT_LABELS = {
     "generated_kernels": "kernels",
     "compiler_builds": "builds",
 }
-_CACHES = ("fxgraph", "aot_autograd", "dynamo", "async_compile")
 _WHAT = {"hits": ("hit", "hits"), "misses": ("miss", "misses"), "bypasses": ("bypass", "bypasses")}
 
 
@@ -69,10 +68,12 @@ def capture_lines(rows: Sequence[CaptureRow]) -> list[str]:
 
 
 def capture_json(rows: Sequence[CaptureRow]) -> list[dict[str, Any]]:
-    """The rows, for ``json.dumps``; times in seconds."""
+    """The rows, for ``json.dumps``; times in seconds, and beside the counts the direction in which each is worse."""
     found = []
     for row in rows:
         capture = asdict(row.capture)
+        if capture["counts"] is not None:
+            capture["counts"]["worse"] = dict(WORSE_BY_COUNT)
         kept = ("status", "reason", "capture_s", "save_s", "cpu_s", "peak_rss_bytes", "phases", "counts")
         found.append({"strategy": row.strategy, "temperature": row.temperature} | {key: capture[key] for key in kept})
     return found
@@ -101,12 +102,14 @@ def _line(row: CaptureRow) -> tuple[str, ...]:
 def _caches(counts: CaptureCounts) -> str:
     """What each cache was asked, such as ``fxgraph 1 miss``; ``not asked`` where none was."""
     said = []
-    for cache in _CACHES:
-        for what, (one, several) in _WHAT.items():
-            name = f"{cache}_{what}"
-            value = getattr(counts, name, 0)
-            if value is None:
-                said.append(f"{cache} {several} {UNKNOWN}")
-            elif value:
-                said.append(f"{cache} {counted(value, one, several)}")
+    for name in CAPTURE_COUNTS:
+        cache, _, what = name.rpartition("_")
+        if what not in _WHAT:
+            continue
+        one, several = _WHAT[what]
+        value = getattr(counts, name)
+        if value is None:
+            said.append(f"{cache} {several} {UNKNOWN}")
+        elif value:
+            said.append(f"{cache} {counted(value, one, several)}")
     return ", ".join(said) or "not asked"

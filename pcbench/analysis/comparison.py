@@ -9,7 +9,7 @@ from typing import Any
 from pcbench.analysis.capture_table import CaptureRow, capture_json
 from pcbench.analysis.deployed import DeployedRow, deployed_json
 from pcbench.analysis.shape_calls import ShapeRow, shape_json
-from pcbench.analysis.together import TogetherRow, together_json
+from pcbench.analysis.workers import WorkersRow, workers_json
 from pcbench.samples import EAGER, TEMPERATURES, LoadSample
 from pcbench.status import Status
 
@@ -60,7 +60,7 @@ class Comparison:
 
     Attributes:
         captures: Every capture, also those of strategies that then failed to load.
-        shapes, deployed, together: What was asked for beyond the ladder; empty where it was not.
+        shapes, deployed, workers: What was asked for beyond the ladder; empty where it was not.
     """
 
     model: str
@@ -73,7 +73,7 @@ class Comparison:
     captures: tuple[CaptureRow, ...] = ()
     shapes: tuple[ShapeRow, ...] = ()
     deployed: tuple[DeployedRow, ...] = ()
-    together: tuple[TogetherRow, ...] = ()
+    workers: tuple[WorkersRow, ...] = ()
 
     def eager(self, temperature: str) -> Row | None:
         """Eager's row at a temperature, if there is one."""
@@ -126,7 +126,7 @@ def to_json(comparison: Comparison, recommendation: Mapping[str, object] | None 
         "captures": capture_json(comparison.captures),
         "shapes": shape_json(comparison.shapes),
         "deployed": deployed_json(comparison.deployed),
-        "workers": together_json(comparison.together),
+        "workers": workers_json(comparison.workers),
     }
 
 

@@ -96,7 +96,9 @@ def recommend(comparison: Comparison, *, calls_per_start: int = CALLS_PER_START)
         for temperature in comparison.temperatures:
             candidates = _candidates(comparison, temperature, calls_per_start, enough)
             if any(candidate.row.strategy != EAGER for candidate in candidates):
-                return replace(_chosen(comparison, candidates, temperature, calls_per_start), warning=warning)
+                chosen = _chosen(comparison, candidates, temperature, calls_per_start)
+                said = [text for text in (_failings(comparison, chosen.strategy), warning) if text is not None]
+                return replace(chosen, warning=" ".join(said) or None)
     strategy, reason, n = _nothing(comparison)
     assumes = f"{counted(calls_per_start, 'call')} per process start"
     return Recommendation(strategy, reason, assumes, None, calls_per_start, n=n, warning=warning)
@@ -122,6 +124,17 @@ def eager_call(comparison: Comparison) -> float:
 
 def _eager_calls(row: Row) -> tuple[float, ...]:
     return row.eager_call_s or (row.call_s if row.strategy == EAGER else ())
+
+
+def _failings(comparison: Comparison, strategy: str | None) -> str | None:
+    """Where a strategy failed beyond the ladder, which alone is weighed; None if nowhere."""
+    known = (Status.OK, Status.UNAVAILABLE)
+    failed = [f"with shape {r.shape}" for r in comparison.shapes if r.strategy == strategy and r.failed is not None]
+    deployed = (r for r in comparison.deployed if r.strategy == strategy and r.status not in known)
+    workers = (r for r in comparison.workers if r.strategy == strategy and r.status not in known)
+    failed += [f"deployed ({row.condition})" for row in deployed]
+    failed += [f"with {row.workers} workers ({row.temperature})" for row in workers]
+    return f"Mind that {strategy} failed {listed(failed)}." if failed else None
 
 
 def _warning(comparison: Comparison) -> str | None:

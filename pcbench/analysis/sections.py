@@ -6,7 +6,7 @@ from pcbench.analysis.capture_table import capture_lines
 from pcbench.analysis.comparison import Comparison
 from pcbench.analysis.deployed import deployed_lines
 from pcbench.analysis.shape_calls import shape_lines
-from pcbench.analysis.together import together_lines
+from pcbench.analysis.workers import workers_lines
 
 
 def sections(comparison: Comparison) -> list[list[str]]:
@@ -19,6 +19,6 @@ def sections(comparison: Comparison) -> list[list[str]]:
     if comparison.deployed:
         cold = {row.strategy: row.start_s for row in comparison.rows if row.temperature == "cold" and row.counts}
         found.append(deployed_lines(comparison.deployed, cold))
-    if comparison.together:
-        found.append(together_lines(comparison.together))
+    if comparison.workers:
+        found.append(workers_lines(comparison.workers))
     return found

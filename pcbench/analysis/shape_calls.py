@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -51,6 +52,11 @@ def _line(row: ShapeRow) -> tuple[str, ...]:
         row.strategy,
         row.shape,
         "-" if found is None else with_spread(found, "seconds"),
-        str(max((call.recompiles or 0 for call in row.calls), default=0)),
-        str(max((call.compiler_processes or 0 for call in row.calls), default=0)),
+        _most(call.recompiles for call in row.calls),
+        _most(call.compiler_processes for call in row.calls),
     )
+
+
+def _most(counts: Iterable[int | None]) -> str:
+    known = [count for count in counts if count is not None]
+    return str(max(known)) if known else "-"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pcbench import deployment, sampling
 from pcbench.analysis.deployed import DeployedRow
-from pcbench.analysis.together import TogetherRow
+from pcbench.analysis.workers import WorkersRow
 from pcbench.commands._progress import Step
 from pcbench.commands._rounds import Measured, rotated
 from pcbench.deployment import Deployed
@@ -30,7 +30,7 @@ class Deploying:
     conditions: tuple[str, ...]
     workers: int
     deployed: dict[tuple[str, str], list[Deployed]] = field(default_factory=dict)
-    together: dict[tuple[str, str], list[tuple[Outcome, ...]]] = field(default_factory=dict)
+    at_once: dict[tuple[str, str], list[tuple[Outcome, ...]]] = field(default_factory=dict)
 
     @property
     def steps(self) -> int:
@@ -51,16 +51,16 @@ class Deploying:
             rows.append(DeployedRow(strategy, condition, status, reason, samples, wrote))
         return tuple(rows)
 
-    def together_rows(self) -> tuple[TogetherRow, ...]:
+    def worker_rows(self) -> tuple[WorkersRow, ...]:
         """A row per strategy and temperature that was reached."""
         rows = []
         alone = {(row.strategy, row.temperature): row.start_s for row in self.ladder.rows() if row.counts}
-        for (strategy, temperature), rounds in sorted(self.together.items(), key=self._place):
+        for (strategy, temperature), rounds in sorted(self.at_once.items(), key=self._place):
             failed = next((o for outcomes in rounds for o in outcomes if o.status is not Status.OK), None)
             status, reason = (Status.OK, None) if failed is None else (failed.status, failed.reason)
             samples = () if failed else tuple(tuple(o.samples[0] for o in outcomes) for outcomes in rounds)
             known = alone.get((strategy, temperature), ())
-            rows.append(TogetherRow(strategy, temperature, self.workers, status, reason, samples, known))
+            rows.append(WorkersRow(strategy, temperature, self.workers, status, reason, samples, known))
         return tuple(rows)
 
     def _place(self, item: tuple[tuple[str, str], object]) -> tuple[int, bool, str]:
@@ -85,9 +85,9 @@ def measure(deploying: Deploying, folder: Path, isa: str, step: Step) -> None:
                     loads.append(Deployed(Outcome(Status.UNAVAILABLE, error.problem)))
         for temperature in plan.processes if deploying.workers else ():
             for strategy in rotated([EAGER, *captured], number):
-                rounds = deploying.together.setdefault((strategy, temperature), [])
+                rounds = deploying.at_once.setdefault((strategy, temperature), [])
                 if rounds and any(outcome.status is not Status.OK for outcome in rounds[-1]):
                     continue
                 step(f"{deploying.workers} workers, {temperature}, {number} of {plan.samples}: {strategy}")
                 source = None if strategy == EAGER else folder / strategy
-                rounds.append(sampling.load_together(plan.setting, strategy, source, temperature, deploying.workers))
+                rounds.append(sampling.load_workers(plan.setting, strategy, source, temperature, deploying.workers))

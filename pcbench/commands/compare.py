@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
         captures=measured.capture_rows(),
         shapes=measured.shape_rows(),
         deployed=deploying.deployed_rows(),
-        together=deploying.together_rows(),
+        workers=deploying.worker_rows(),
     )
     if ended is not None:
         kept = "what was measured until then follows" if comparison.rows else "nothing was measured"

@@ -56,6 +56,7 @@ def here() -> Platform:
         python=python_platform.python_version(),
         device="cuda" if torch.cuda.is_available() else "cpu",
         isa=torch.backends.cpu.get_cpu_capability(),
+        arch=python_platform.machine(),
         threads=torch.get_num_threads(),
     )
 

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from pcbench import snapshot
 from pcbench.errors import UsageError
 from pcbench.runner import making, signature, weights
 from pcbench.runner.kept import CachedRunner, Kept
@@ -20,7 +21,6 @@ BOUND = 16
 
 # Dynamo and export are not thread safe, whichever cache asks. A model may ask a cache while it is captured.
 _CAPTURING = threading.RLock()
-_CREATING = threading.Lock()
 
 _INFERENCE = torch.is_inference_mode_enabled
 _NO_KWARGS: dict[str, Any] = {}
@@ -30,20 +30,23 @@ class _Shared(type):
     @property
     def load(cls) -> Callable[..., CachedRunner]:
         """The process-wide cache's."""
-        return process_wide().load
+        return PROCESS_WIDE.load
 
 
 class ModelRunnerCache(metaclass=_Shared):
     """Runners by model and kind of call; ``load`` captures what is asked for the first time, and finds it later.
 
-    ``ModelRunnerCache.load(model, example_inputs)`` uses one cache for the process, :func:`process_wide`; an instance
+    ``ModelRunnerCache.load(model, example_inputs)`` uses one cache for the process, ``PROCESS_WIDE``; an instance
     has its own. A model is known by its identity, and its runners and their files end with it. A kind of call is what
     :mod:`pcbench.runner.signature` keys by, with the training flags of the model and of its submodules, strategy and
     options.
 
     A strategy that bakes weights in captures again when the model's modules, parameters or buffers were replaced, given
     another storage, or changed in place. It does not see what torch's version counters do not count: changes in place
-    through ``tensor.data``, a NumPy array or a storage. Weights made in inference mode have no counter: their bytes are
+    through ``tensor.data``, a NumPy array or a storage; by kernels of others that write to memory; and of running
+    statistics by batch normalisation in training mode, so that ``F.batch_norm(..., training=True)`` on buffers of one's
+    own, or a ``BatchNorm`` whose ``num_batches_tracked`` is None, leaves a runner that is not up to date (torch's own
+    modules are seen by ``num_batches_tracked``). Weights made in inference mode have no counter: their bytes are
     digested at every hit, at the speed of SHA-256. A strategy that is passed the weights captures again when modules
     were replaced, or the weights' number, names, types, dtypes, sizes, strides, devices or ties changed. None notices
     plain Python attributes of modules, their hooks, or another class.
@@ -121,7 +124,9 @@ class ModelRunnerCache(metaclass=_Shared):
             metadata = signature.metadata(tensors)
             folder = self._kept.missed(name)
             try:
-                made = making.make(name, model, args, kwargs, options, folder)
+                # What is in a mapping that is no pytree node, those who run the model do not see.
+                with snapshot.preserved(signature.tensors_of((args, kwargs))):
+                    made = making.make(name, model, args, kwargs, options, folder)
             except BaseException:
                 shutil.rmtree(folder, ignore_errors=True)
                 raise
@@ -154,12 +159,5 @@ class ModelRunnerCache(metaclass=_Shared):
         self._kept.clear()
 
 
-_PROCESS_WIDE: list[ModelRunnerCache] = []
-
-
-def process_wide() -> ModelRunnerCache:
-    """The cache that ``ModelRunnerCache.load``, called on the class, uses."""
-    with _CREATING:
-        if not _PROCESS_WIDE:
-            _PROCESS_WIDE.append(ModelRunnerCache())
-    return _PROCESS_WIDE[0]
+PROCESS_WIDE = ModelRunnerCache()
+"""The cache that ``ModelRunnerCache.load``, called on the class, uses."""

@@ -21,6 +21,7 @@ from pcbench import processes
 from pcbench.runner.making import Made
 from pcbench.runner.signature import Key, Metadata
 from pcbench.runner.weights import Layout, Watch
+from pcbench.strategies import Runner
 
 
 class CachedRunner:
@@ -47,7 +48,7 @@ class Entry:
         self.inputs = inputs
         self.same_inputs = inputs.same
         self.watch: Watch = made.watch
-        self.runner = CachedRunner(made.runner)
+        self.runner = CachedRunner(_in_order(made.runner, made.keywords))
         self.folder = folder
         self.used = 0
 
@@ -67,23 +68,19 @@ class Kept:
         self._lock = threading.Lock()
         self._dead: deque[weakref.ref[nn.Module]] = deque()
         self._numbers = itertools.count()
-        # Ticks at each hit, without a lock, and at nothing else but what _other_ticks counts: so it counts the hits.
-        self._clock, self._other_ticks = itertools.count(), 0
+        self._uses = itertools.count()  # orders the entries by their last use
+        # Counts without a lock. What it has come to can only be seen by counting on: reads are subtracted.
+        self._hits, self._reads = itertools.count(), 0
         self._folder: Path | None = None
         self._owner = os.getpid()
-        self._stack = ExitStack()
-        weakref.finalize(self, self._stack.close)
 
     @property
     def hits(self) -> int:
         with self._lock:
-            count = self._tick() - self._other_ticks + 1
+            count = next(self._hits) - self._reads
+            self._reads += 1
         self._settle()
         return count
-
-    def _tick(self) -> int:
-        self._other_ticks += 1
-        return next(self._clock)
 
     def __len__(self) -> int:
         return sum(map(len, list(self._entries.values())))
@@ -94,7 +91,8 @@ class Kept:
             # An id in a key is used again: whose it is now, the reference tells.
             same = entry.model() is model and entry.same_mode() and entry.same_inputs(*tensors)
             if same and entry.watch.fresh(layout):
-                entry.used = next(self._clock)
+                entry.used = next(self._uses)
+                next(self._hits)
                 return entry.runner
         return None
 
@@ -104,7 +102,7 @@ class Kept:
         """Keep a runner; runners of the same model that the model has changed for are dropped."""
         entry = Entry(key, weakref.ref(model, partial(_died, weakref.ref(self))), inputs, made, folder)
         with self._lock:
-            entry.used = self._tick()
+            entry.used = next(self._uses)
             dropped = [e for e in self._all() if e.model() is model and not e.watch.unchanged(layout)]
             self._entries[key] = (entry, *self._entries.get(key, ()))
             self._drop(dropped)
@@ -120,7 +118,9 @@ class Kept:
         with self._lock:
             self.misses += 1
             if self._folder is None:
-                self._folder, self._owner = self._stack.enter_context(processes.scratch()), os.getpid()
+                stack = ExitStack()
+                self._folder, self._owner = stack.enter_context(processes.scratch()), os.getpid()
+                weakref.finalize(self, stack.close)
             folder = self._folder
         self._settle()
         return folder / f"{next(self._numbers)}-{name}"
@@ -162,6 +162,19 @@ class Kept:
         if os.getpid() == self._owner:  # a forked child has its parent's files
             for entry in entries:
                 shutil.rmtree(entry.folder, ignore_errors=True)
+
+
+def _in_order(runner: Runner, names: tuple[str, ...]) -> Runner:
+    """A runner that takes keywords in any order; what precompile made refuses another than that of its capture."""
+    if len(names) < 2:
+        return runner
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        if tuple(kwargs) != names and kwargs.keys() == set(names):
+            kwargs = {name: kwargs[name] for name in names}
+        return runner(*args, **kwargs)
+
+    return run
 
 
 def _died(kept: weakref.ref[Kept], model: weakref.ref[nn.Module]) -> None:

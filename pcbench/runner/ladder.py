@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from pcbench import manifest, timing
 from pcbench.models import Model
 from pcbench.runner import artifact, targets
 from pcbench.runner.artifact import Artifact
-from pcbench.runner.recompiling import Watch
+from pcbench.runner.recompiling import CompileWatch
 from pcbench.runner.stages import Emit, Request, StageFailedError, stage, strategy_of
 from pcbench.runner.verification import require_agreement, require_same
 from pcbench.samples import EAGER
@@ -46,32 +47,32 @@ def load(request: Request, clock: timing.PhaseClock, emit: Emit) -> None:
         if folder is not None:
             with stage(emit, "the manifest", Status.LOAD_FAILED):
                 opened = artifact.open_checked(folder, request.strategy)
-        watch = Watch(clock)
+        watch = CompileWatch(clock)
         emit({"stage": "building the model"})
         model = nn.Module()
         if needs_model:
             model = _timed_build(definition, clock)
             require_same(request, definition, model, opened)
         runner, output = _first_output(clock, emit, opened, strategy, model, definition)
-        rss = timing.peak_rss_bytes()
+        rss, elapsed_s = timing.peak_rss_bytes(), time.monotonic() - clock.started
         if not needs_model:
             model = targets.build(definition)
             require_same(request, definition, model, opened)
         require_agreement(request, emit, definition, model, output)
-        emit({"sample": _sample(strategy, request.temperature, watch, rss)})
+        emit({"sample": _sample(strategy, request.temperature, watch, rss, elapsed_s)})
         if request.hot:
-            watch = Watch()
+            watch = CompileWatch()
             emit({"stage": "hot load: building the model"})
             if needs_model:
                 model = _timed_build(definition, watch.clock)
             runner, output = _first_output(watch.clock, emit, opened, strategy, model, definition, "hot ")
             require_agreement(request, emit, definition, model, output)
-            emit({"sample": _sample(strategy, "hot", watch, None)})
+            emit({"sample": _sample(strategy, "hot", watch, None, None)})
+        if request.calls:
+            _later_calls(request, emit, definition, model, runner)
         if request.shapes:
             for name in definition.shapes:
                 emit({"shape": _shape(request, emit, definition, model, runner, name)})
-        if request.calls:
-            _later_calls(request, emit, definition, model, runner)
 
 
 def _timed_build(definition: Model, clock: timing.PhaseClock) -> nn.Module:
@@ -102,7 +103,7 @@ def _shape(
 ) -> dict[str, Any]:
     """One call with inputs of another shape: its seconds and recompiles, or why it gave no right answer."""
     args, kwargs = targets.inputs(definition, name)
-    watch = Watch()
+    watch = CompileWatch()
     try:
         with stage(emit, f"shape {name}", Status.LOAD_FAILED), watch.clock.phase("call_s"):
             output = runner(*args, **kwargs)
@@ -114,7 +115,7 @@ def _shape(
         "name": name,
         "status": Status.OK,
         "call_s": watch.clock.wall_s["call_s"],
-        "recompiles": 0 if request.strategy == EAGER else recompiles,
+        "recompiles": recompiles,
         "compiler_processes": watch.clock.compilers,
     }
 
@@ -125,7 +126,7 @@ def _later_calls(request: Request, emit: Emit, definition: Model, model: nn.Modu
     Where a backward is part of the call, two calls at the end must add up as eager's do.
     """
     args, kwargs = targets.inputs(definition)
-    watch = Watch()
+    watch = CompileWatch()
     with stage(emit, "a later call", Status.LOAD_FAILED), watch.clock.phase("calls_s"):
         ours, eagers = timing.interleaved(lambda: runner(*args, **kwargs), lambda: model(*args, **kwargs))
     model.zero_grad(set_to_none=True)
@@ -135,18 +136,23 @@ def _later_calls(request: Request, emit: Emit, definition: Model, model: nn.Modu
         with stage(emit, "a later call", Status.LOAD_FAILED):
             output = runner(*args, **kwargs)
     require_agreement(request, emit, definition, model, output, calls=count)
-    if request.strategy != EAGER and watch.compiled():
-        raise StageFailedError(Status.DEGRADED_TO_JIT, "a later call compiled")
+    again = None if request.strategy == EAGER else watch.compiled()
+    if again is not None:
+        raise StageFailedError(Status.DEGRADED_TO_JIT, f"in a later call {again}")
     emit({"calls": {"call_s": ours, "eager_call_s": eagers}})
 
 
-def _sample(strategy: Strategy | None, temperature: str, watch: Watch, rss: int | None) -> dict[str, Any]:
-    again = strategy is not None and temperature != "cold" and watch.compiled(retraces=strategy.retraces)
+def _sample(
+    strategy: Strategy | None, temperature: str, watch: CompileWatch, rss: int | None, elapsed_s: float | None
+) -> dict[str, Any]:
+    again = None if strategy is None or temperature == "cold" else watch.compiled(retraces=strategy.retraces)
     return {
         "temperature": temperature,
         "phases": watch.clock.wall_s,
         "cpu_s": watch.clock.cpu_s,
         "peak_rss_bytes": rss,
         "compiler_processes": watch.clock.compilers,
-        "status": Status.DEGRADED_TO_JIT if again else Status.OK,
+        "status": Status.OK if again is None else Status.DEGRADED_TO_JIT,
+        "elapsed_s": elapsed_s,
+        "again": again,
     }

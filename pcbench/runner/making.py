@@ -27,12 +27,14 @@ class Made:
     """A runner, and what was when it was captured.
 
     Attributes:
+        keywords: In what order the captured call had them.
         same_mode: Whether torch is in the mode that it was captured in.
         watch: What its model was.
         registered: Dataclasses that became pytree nodes for it.
     """
 
     runner: Runner
+    keywords: tuple[str, ...]
     same_mode: Callable[[], bool]
     watch: Watch
     registered: tuple[str, ...]
@@ -74,25 +76,25 @@ def make(
         description = artifact.describe(name, strategy, model, args, kwargs)
     new = {f"{cls.__module__}:{cls.__qualname__}" for cls in set(nodes) - known}
     registered = tuple(each for each in description.dataclasses if each in new)
-    other = _with_other_sizes(name, model, args, kwargs)
+    others = _with_other_sizes(name, model, args, kwargs)
     before = weights.walk(model)
     watch = Watch(before, baked=strategy.weights == "baked")
     with in_effect:
         with said("capture"):
             captured = artifact.capture(description, strategy, model, args, kwargs)
         with said("save"):
-            artifact.save(captured, folder)
+            saved = artifact.save(captured, folder)
         with said("load"):
-            runner = strategy.load(artifact.open_checked(folder, name).folder, model)
+            runner = strategy.load(saved.folder, model)
     after = weights.walk(model)
     if not watch.fresh(after):
         raise RunnerError(f"{type(model).__qualname__} changed while {name} captured it", hint="load it again")
-    if other is not None:
-        with said("call, with another size in a marked dim,"), snapshot.preserved(list(model.buffers())):
+    for other in others:
+        with said("call, with another size in a marked dim,"), _left_alone(model):
             differs = agreement.difference(other.expected, runner(*other.args, **other.kwargs))
         if differs is not None:
             raise RunnerError(f"{name} did not keep the marked dims of {type(model).__qualname__} dynamic: {differs}")
-    return Made(runner, same_mode, watch, registered)
+    return Made(runner, tuple(kwargs), same_mode, watch, registered)
 
 
 def _strategy(name: str) -> Strategy:
@@ -146,6 +148,13 @@ def _said(name: str, model: nn.Module, what: str) -> Iterator[None]:
         raise RunnerError(f"{name} could not {what} {kind}: {one_line(error)}", hint=hint) from error
 
 
+@contextmanager
+def _left_alone(model: nn.Module, *inputs: object) -> Iterator[None]:
+    """Run the body, which runs the model, then put back buffers, gradients, random state and tensors of ``inputs``."""
+    with snapshot.preserved(list(model.buffers()), *inputs), snapshot.without_gradients(model.parameters()):
+        yield
+
+
 @dataclass(frozen=True)
 class _Other:
     """Inputs of another size in their marked dims, and eager's answer to them."""
@@ -155,50 +164,79 @@ class _Other:
     expected: Any
 
 
-def _with_other_sizes(name: str, model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Other | None:
-    """None where no dim is marked, or marked ones are of size 0 or 1, for which alone torch captures.
+@dataclass(frozen=True)
+class _Move:
+    """A marked dim that got another size: the dim of the how-manieth marked tensor, and both sizes."""
+
+    tensor: int
+    dim: int
+    old: int
+    new: int
+
+
+def _with_other_sizes(name: str, model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[_Other]:
+    """Inputs in which each marked dim has another size at least once; but those of size 0 or 1, or of one allowed size.
 
     All marked dims change by the same rule, so that those that were equal stay so.
 
     Raises:
-        RunnerError: Eager takes no other size, so that nothing could be seen.
+        UsageError: A marked tensor is where it cannot be resized.
+        RunnerError: Eager takes no other size in a dim, so that nothing could be seen.
     """
-    refused: list[str] = []
+    leaves = torch_api.get("pytree").tree_leaves((args, kwargs))
+    if any(
+        leaf.__dict__.get(torch_api.MARKED_DIMS)
+        for leaf in signature.tensors_of((args, kwargs))
+        if not any(leaf is each for each in leaves)
+    ):
+        raise UsageError(
+            "a tensor with a marked dim is in a mapping that is no pytree node, so that no other size can be tried",
+            hint="give it in a tuple, list, dict or dataclass, or without the mark",
+        )
+    others: list[_Other] = []
+    refused: dict[_Move, str] = {}
+    moved: set[tuple[int, int]] = set()
     for growth in _GROWTHS:
-        sizes: list[tuple[int, int]] = []
-        other_args, other_kwargs = _resized((args, kwargs), growth, sizes)
-        if not sizes:
+        moves: list[_Move] = []
+        other_args, other_kwargs = _resized((args, kwargs), growth, moves)
+        now = {(move.tensor, move.dim) for move in moves}
+        if now <= moved:
             continue
         try:
-            with snapshot.preserved(list(model.buffers()), other_args, other_kwargs):
-                expected = model(*other_args, **other_kwargs)
+            with _left_alone(model, other_args, other_kwargs):
+                # A copy: an answer that is an input, changed in place, is put back with it.
+                answer = model(*other_args, **other_kwargs)
+                expected = torch_api.get("pytree").tree_map_only(torch.Tensor, lambda t: t.detach().clone(), answer)
         except Exception as error:  # a model may refuse a size in any way: the next is tried, and all are told
-            refused.append(f"{', '.join(f'{old} to {new}' for old, new in dict.fromkeys(sizes))}: {one_line(error)}")
+            refused.update(dict.fromkeys(moves, one_line(error)))
             continue
-        return _Other(other_args, other_kwargs, expected)
-    if refused:
+        others.append(_Other(other_args, other_kwargs, expected))
+        moved |= now
+    never = {move: why for move, why in refused.items() if (move.tensor, move.dim) not in moved}
+    if never:
+        told = dict.fromkeys(f"{move.old} to {move.new}: {why}" for move, why in never.items())
         raise RunnerError(
-            f"{name} was not tried: {type(model).__qualname__} itself takes no other size in its marked dims "
-            f"({'; '.join(refused)})",
+            f"{name} was not tried: {type(model).__qualname__} itself takes no other size in a marked dim "
+            f"({'; '.join(told)})",
             hint="mark a dim dynamic only where the model takes other sizes, with min and max where it takes few",
         )
-    return None
+    return others
 
 
-def _resized(inputs: Any, growth: Callable[[int], int], sizes: list[tuple[int, int]]) -> Any:
+def _resized(inputs: Any, growth: Callable[[int], int], moves: list[_Move]) -> Any:
     """``inputs`` with marked dims resized as far as their marks allow, by leaving out or repeating rows."""
     copies: dict[int, torch.Tensor] = {}
 
     def resized(tensor: torch.Tensor) -> torch.Tensor:
         made = tensor.detach()
         spans = {span.dim: span for span in tensor.__dict__.get(torch_api.MARKED_RANGES, ())}
-        for dim in tensor.__dict__.get(torch_api.MARKED_DIMS, ()):
+        for dim in sorted(tensor.__dict__.get(torch_api.MARKED_DIMS, ())):
             old, span = tensor.shape[dim], spans.get(dim)
             low, high = (None, None) if span is None else (span.min, span.max)
             new = min(max(growth(old), 2 if low is None else low), growth(old) if high is None else high)
             if old > 1 and new != old:
                 made = made.index_select(dim, torch.arange(new, device=made.device) % old)
-                sizes.append((old, new))
+                moves.append(_Move(len(copies), dim, old, new))
         return made.requires_grad_(tensor.requires_grad)
 
     def each(leaf: object) -> object:

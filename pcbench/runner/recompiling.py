@@ -8,7 +8,7 @@ from pcbench import timing, torch_api
 
 
 @dataclass
-class Watch:
+class CompileWatch:
     """What Dynamo, Inductor and the compilers have done in this process since the watch was made.
 
     Attributes:
@@ -21,14 +21,30 @@ class Watch:
 
     @property
     def recompiles(self) -> int:
-        """Frames that Dynamo has traced since."""
+        """Frames that Dynamo has traced since.
+
+        Raises:
+            UnavailableError: This torch does not count them under the name that pcbench knows.
+        """
+        torch_api.require_counters("frames")
         return torch_api.frames_compiled() - self._frames
 
-    def compiled(self, *, retraces: bool = False) -> bool:
-        """Whether a compiler built something, or Dynamo traced a frame.
+    def compiled(self, *, retraces: bool = False) -> str | None:
+        """What was compiled, in words: something that a compiler built, or a frame that Dynamo traced; None if nothing.
 
         Args:
             retraces: Tracing is expected; that what it traced was in no cache is not.
+
+        Raises:
+            UnavailableError: This torch does not count what would tell.
         """
-        again = torch_api.cache_misses() - self._misses if retraces else self.recompiles
-        return self.clock.builds > 0 or again > 0
+        if self.clock.builds > 0:
+            return f"compilers built something {self.clock.builds} times"
+        again = self._misses_since() if retraces else self.recompiles
+        if again > 0:
+            return f"graphs were in no cache: {again}" if retraces else f"Dynamo traced frames: {again}"
+        return None
+
+    def _misses_since(self) -> int:
+        torch_api.require_counters("fxgraph", "aot_autograd")
+        return torch_api.cache_misses() - self._misses

@@ -54,13 +54,14 @@ def arguments(example_inputs: Any, example_kwargs: Mapping[str, Any] | None) -> 
     return args, named
 
 
-def of_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Key, Sequence[torch.Tensor]]:
+def of_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Key | int, Sequence[torch.Tensor]]:
     """The key of a call's inputs, and the tensors whose :func:`metadata` and :func:`ties` are compared beside it.
 
-    The key holds the structure, leaves that are no tensors by type and value, and types of tensors. A tensor with
-    Dynamo's marks is keyed whole: by dtype, device, dispatch keys, marks, sizes and strides. A dim marked dynamic does
-    not key by its size unless that is 0 or 1, and then strides key as contiguous, channels last, or as they are.
-    Contents of tensors do not key.
+    The key of plain tensors without keywords is their number, which hashes fastest. Any other holds the structure,
+    leaves that are no tensors by type and value, and types of tensors. A tensor with Dynamo's marks is keyed whole: by
+    dtype, device, dispatch keys, marks, sizes and strides. A dim marked dynamic does not key by its size unless that is
+    0 or 1, and then strides key as contiguous, channels last, or as they are.
+    Contents of tensors do not key, nor does the order of keywords; that of a mapping's items does.
 
     Raises:
         UsageError: A leaf cannot be keyed.
@@ -70,18 +71,31 @@ def of_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Key, Sequenc
             if type(value) is not _TENSOR or value.__dict__:
                 break
         else:
-            return (len(args), *(_TENSOR,) * len(args)), args
+            return len(args), args
     out: list[Any] = [len(args)]
     plain: list[torch.Tensor] = []
     marked: list[torch.Tensor] = []
     for value in args:
         _add(value, out, plain, marked)
-    for name, value in kwargs.items():
+    for name in sorted(kwargs):
         out.append(name)
-        _add(value, out, plain, marked)
+        _add(kwargs[name], out, plain, marked)
     if marked:
         out.append(ties(marked))
+    if out == [len(args), *[_TENSOR] * len(args)]:  # plain but for attributes that are no marks
+        return len(args), plain
     return tuple(out), plain
+
+
+def tensors_of(inputs: Any) -> list[torch.Tensor]:
+    """All tensors that :func:`of_call` finds, those in mappings that are no pytree nodes among them.
+
+    Raises:
+        UsageError: A leaf cannot be keyed.
+    """
+    found: list[torch.Tensor] = []
+    _add(inputs, [], found, found)
+    return found
 
 
 def ties(tensors: Sequence[torch.Tensor]) -> tuple[int, ...] | None:
@@ -163,15 +177,15 @@ def _add(value: Any, out: list[Any], plain: list[torch.Tensor], marked: list[tor
         out += (kind, len(value))
         for child in value:
             _add(child, out, plain, marked)
-    elif kind is dict:
-        out += (kind, len(value))
-        for name, child in value.items():
-            _add(name, out, plain, marked)
-            _add(child, out, plain, marked)
     elif dataclasses.is_dataclass(kind):
         out.append(kind)
         for field in dataclasses.fields(kind):
             _add(getattr(value, field.name), out, plain, marked)
+    elif isinstance(value, Mapping):
+        out += (kind, len(value))
+        for name, child in value.items():
+            _add(name, out, plain, marked)
+            _add(child, out, plain, marked)
     elif isinstance(value, enum.Enum):
         out += (kind, value.name)
     elif kind is torch.Size:
@@ -179,7 +193,7 @@ def _add(value: Any, out: list[Any], plain: list[torch.Tensor], marked: list[tor
     else:
         raise UsageError(
             f"an input or option of type {kind.__module__}.{kind.__qualname__} cannot be keyed",
-            hint="tensors, numbers, strings, None, enums, dtypes, devices, tuples, lists, dicts and dataclasses can",
+            hint="tensors, numbers, strings, None, enums, dtypes, devices, tuples, lists, mappings and dataclasses can",
         )
 
 

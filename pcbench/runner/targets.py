@@ -61,7 +61,7 @@ def inputs(model: Model, shape: str | None = None) -> Inputs:
 
 def keep_state(model: nn.Module, inputs: Inputs, file: Path) -> None:
     """Write the weights and the inputs that :func:`with_state` puts back."""
-    torch.save({"state": model.state_dict(), "inputs": inputs}, file)
+    torch.save({"tensors": {name: tensor.detach() for name, tensor in _tensors(model)}, "inputs": inputs}, file)
 
 
 def with_state(model: Model, file: Path) -> Model:
@@ -70,10 +70,17 @@ def with_state(model: Model, file: Path) -> Model:
 
     def built() -> nn.Module:
         module = model.build()
-        module.load_state_dict(kept["state"])
+        with torch.no_grad():
+            for name, tensor in _tensors(module):
+                tensor.copy_(kept["tensors"][name])
         return module
 
     return replace(model, build=built, inputs=lambda: copy.deepcopy(kept["inputs"]))
+
+
+def _tensors(model: nn.Module) -> list[tuple[str, torch.Tensor]]:
+    """Parameters and buffers, those too that are not in a state_dict."""
+    return [*model.named_parameters(), *model.named_buffers()]
 
 
 def _from_function(target: str, function: Callable[[], Any]) -> Model:

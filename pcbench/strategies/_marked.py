@@ -54,7 +54,7 @@ def taking_marks(call: Callable[..., Any]) -> Callable[..., Any]:
     def plain(leaf: object) -> object:
         if not isinstance(leaf, torch.Tensor):
             return leaf
-        return leaf.detach() if hasattr(leaf, torch_api.MARKED_DIMS) and not leaf.requires_grad else leaf
+        return leaf.detach() if marked_dims(leaf) and not leaf.requires_grad else leaf
 
     def called(model: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return call(model, *torch_api.get("pytree").tree_map(plain, (args, kwargs)))
