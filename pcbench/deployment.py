@@ -62,8 +62,8 @@ def load(setting: Setting, strategy: str, captured: Path, condition: str, isa: s
         artifact = folder / "deployed" / "artifact"
         shutil.copytree(kept / "artifact", artifact)
         before = manifest.digests(artifact)
-        _protect(artifact, condition)
         try:
+            _protect(artifact, condition)
             state = kept / sampling.STATE if condition == LESSER_CPU else None
             outcome = sampling.load_with(here, strategy, artifact, folder / "caches", "cold", state=state)
         except UsageError as error:  # the model was fine before: it is this condition that it does not stand
@@ -133,11 +133,14 @@ def _protect(artifact: Path, condition: str) -> None:
     if condition in (OTHER_OWNER, ALL):
         for path in everything:
             path.chmod(path.stat().st_mode | (0o055 if path.is_dir() else 0o044))
-            os.chown(path, _NOBODY, _NOBODY)
+            try:
+                os.chown(path, _NOBODY, _NOBODY)
+            except OSError as error:
+                raise UnavailableError(f"root cannot give a folder to another user here: {error.strerror}") from error
 
 
 def _unprotect(artifact: Path) -> None:
     for path in [artifact, *artifact.rglob("*")]:
-        if os.geteuid() == 0:
-            os.chown(path, 0, 0)
+        if path.stat().st_uid != os.geteuid():
+            os.chown(path, os.geteuid(), os.getegid())
         path.chmod(path.stat().st_mode | stat.S_IWUSR)

@@ -58,7 +58,16 @@ def preserved(*inputs: object) -> Iterator[None]:
         with torch.no_grad():
             for tensor, value, requires_grad in before:
                 # Not by version: batch norm updates its running statistics without raising theirs.
-                if not torch.equal(tensor, value):
+                if not _same(tensor, value):
                     tensor.copy_(value)
                 if tensor.is_leaf:
                     tensor.requires_grad_(requires_grad)
+
+
+def _same(left: torch.Tensor, right: torch.Tensor) -> bool:
+    """Whether values are equal; not a number is equal to itself."""
+    if torch.equal(left, right):
+        return True
+    if left.shape != right.shape or not (left.is_floating_point() or left.is_complex()):
+        return False
+    return bool(((left == right) | (left.isnan() & right.isnan())).all())

@@ -70,6 +70,7 @@ NAMES: dict[str, Name] = {
         "torch._C", "_dynamo.guards.TensorGuards", "seeing that a weight's metadata changed", ("2.11.0", "2.15.0")
     ),
     "dispatch_keys": Name("torch._C", "_dispatch_keys", "telling kinds of inputs apart", ("2.11.0", "2.15.0")),
+    "function_modes": Name("torch._C", "_len_torch_function_stack", "telling modes apart", ("2.11.0", "2.15.0")),
     "state_guard": Name("torch._C", "_dynamo.guards.GlobalStateGuard", "telling modes apart", ("2.11.0", "2.15.0")),
     "instruction_counter": Name("torch._C", "_instruction_counter", "trying the hardware counters", _ALL),
     "event_log": Name("torch._dynamo.utils", "ChromiumEventLogger", "timing a capture's phases", ("2.11.0", "2.15.0")),
@@ -134,8 +135,8 @@ OTHER_MARKS = ("_dynamo_unbacked_indices", "_dynamo_weak_dynamic_indices", "_dyn
 PRECOMPILE_TABLES = ("_backend_artifacts_by_key", "_dynamo_cache_entries")
 """Where PrecompileContext keeps what it records for the whole process."""
 
-GUARD_FAILURE = "GuardManager check failed"
-"""What the message of a loaded function holds when its guards refuse the call."""
+GUARD_FAILURES = ("GuardManager check failed", "Guard failed:")
+"""What the message of a loaded function, or of an exported program, holds when its guards refuse the call."""
 
 COMPILER_FAILURES = ("InvalidCxxCompiler", "CppCompileError")
 """Names of the errors by which Inductor says that no C++ compiler works."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import weakref
 from pathlib import Path
 from typing import Any
@@ -157,3 +158,21 @@ def test_an_entry_that_outlives_its_model_is_not_that_of_another_at_its_address(
 
         assert len(cache) == 1
         assert cache._kept.find(key, [x], others[-1], weights.walk(others[-1])) is None
+
+
+def test_a_forked_child_captures_into_a_folder_of_its_own() -> None:
+    cache = Cache(strategy="baked")
+    model = nn.Linear(4, 4)
+    cache.load(model, x)
+    before = files(cache)
+    child = os.fork()
+    if child == 0:
+        try:
+            cache.load(nn.Linear(4, 4), x)
+            cache.clear()
+        finally:
+            os._exit(0 if set(files(cache)).isdisjoint(before) else 1)
+    _, status = os.waitpid(child, 0)
+
+    assert status == 0
+    assert files(cache) == before

@@ -12,7 +12,8 @@ from toy_strategies import toys as toys
 
 import pcbench
 from pcbench import torch_api
-from pcbench.errors import RunnerError, UsageError
+from pcbench.errors import ArtifactError, RunnerError, UsageError
+from pcbench.runner import making
 
 pytestmark = [pytest.mark.usefixtures("toys"), pytest.mark.filterwarnings("default")]
 
@@ -151,3 +152,52 @@ def test_a_module_that_moved_to_another_container_is_seen(strategy: str) -> None
 
     assert cache.load(model, x) is not first
     assert torch.equal(cache.load(model, x)(x), model(x))
+
+
+class Recursive(nn.Linear):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        answer: torch.Tensor = self.cache(self, x)
+        return answer
+
+
+def test_a_model_that_asks_for_its_own_runner_while_it_is_captured_is_refused() -> None:
+    model, cache = Recursive(4, 4), Cache(strategy="baked")
+    model.cache = lambda model, x: cache.load(model, x)(x)
+
+    with pytest.raises(UsageError, match="Recursive asks for a runner of itself while it is captured"):
+        cache.load(model, torch.ones(2, 4))
+    model.cache = lambda model, x: nn.functional.linear(x, model.weight)
+    assert cache.load(model, torch.ones(2, 4))(torch.ones(2, 4)).shape == (2, 4)
+
+
+@pytest.mark.parametrize("bound", [0, 1.5, "3"])
+def test_a_bound_that_is_no_count_is_refused_at_once(bound: Any) -> None:
+    with pytest.raises(UsageError, match="cannot be bound to"):
+        Cache(bound)
+
+
+def test_a_conjugate_view_is_an_input_like_any_other() -> None:
+    class Absolute(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x.abs()
+
+    x = torch.ones(2, dtype=torch.complex64).conj()
+    assert torch.equal(Cache(strategy="baked").load(Absolute(), x)(x), torch.ones(2))
+
+
+def test_another_default_device_is_another_kind_of_call() -> None:
+    model, cache, x = nn.Linear(4, 4), Cache(strategy="baked"), torch.ones(2, 4)
+    runner = cache.load(model, x)
+    with torch.device("cpu"):
+        other = cache.load(model, x)
+        assert cache.load(model, x) is other
+
+    assert other is not runner
+    assert cache.load(model, x) is runner
+
+
+def test_a_hint_is_said_once() -> None:
+    with pytest.raises(RunnerError) as caught, making._said("export", nn.Linear(1, 1), "save"):
+        raise ArtifactError("it is there", hint="remove it")
+
+    assert str(caught.value) == "export could not save Linear: it is there (remove it)"

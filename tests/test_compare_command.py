@@ -83,7 +83,7 @@ def test_compare_loads_deployed_artifacts_and_several_workers_and_calls_extra_sh
     assert {(row["strategy"], len(row["rounds"][0])) for row in written["workers"]} == {("eager", 2), ("export", 2)}
     assert {row["strategy"]: row["calls"][0]["status"] for row in written["shapes"]} == {
         "eager": "OK",
-        "export": "LOAD_FAILED",
+        "export": "GUARD_FAILED",
     }
     assert "[12/12]" in ended.stderr
     assert "slowest of 2" in ended.stdout

@@ -94,3 +94,14 @@ def test_inference_tensors_are_put_back() -> None:
             x.add_(1)
 
         assert torch.equal(x, torch.ones(3))
+
+
+def test_what_is_not_a_number_and_did_not_change_is_not_touched() -> None:
+    nan = torch.full((2,), float("nan"))
+    model = nn.BatchNorm1d(2)
+    model.running_mean.fill_(float("nan"))
+    versions = nan._version, model.running_mean._version
+    with snapshot.preserved([model], nan, torch.tensor([float("nan")]).expand(3)):
+        pass
+
+    assert (nan._version, model.running_mean._version) == versions

@@ -10,6 +10,7 @@ from torch import nn
 from users_model import TAIL, Write
 
 from pcbench import sampling
+from pcbench.errors import UsageError
 from pcbench.runner import agreement
 from pcbench.samples import EAGER
 from pcbench.status import Status
@@ -86,7 +87,7 @@ def test_each_extra_shape_is_called_once_and_a_refused_one_costs_no_other(write:
     assert (outcome.status, len(outcome.call_s) >= 5) == (Status.OK, True)
     assert (same.name, same.status, same.recompiles) == ("same", Status.OK, 0)
     assert same.call_s is not None
-    assert (more.status, more.call_s, more.recompiles) == (Status.LOAD_FAILED, None, None)
+    assert (more.status, more.call_s, more.recompiles) == (Status.GUARD_FAILED, None, None)
     assert str(more.reason).startswith("shape more rows: ")
 
 
@@ -111,3 +112,9 @@ def test_the_library_of_an_answers_dataclass_is_imported_on_the_clock(write: Wri
 
     (sample,) = sampling.load(setting, "export", tmp_path / "c", "warm").samples
     assert sample.phases.import_other_s > 1.5
+
+
+@pytest.mark.slow
+def test_a_backward_that_leaves_no_gradient_is_bad_usage(write: Write) -> None:
+    with pytest.raises(UsageError, match="says grad=True, and its call leaves no gradient"):
+        sampling.load(write("", "\nMODEL = Model(build=Net, inputs=inputs, grad=True)\n"), EAGER, None, "cold")

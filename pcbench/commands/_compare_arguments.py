@@ -12,14 +12,14 @@ from pcbench import discovery
 from pcbench.analysis.recommendation import CALLS_PER_START
 from pcbench.asking import Setting, usable_cpus
 from pcbench.commands._rounds import Plan
-from pcbench.conditions import MEANING
+from pcbench.conditions import CONDITIONS
 from pcbench.errors import UsageError
 from pcbench.samples import TEMPERATURES
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare compare's arguments."""
-    models, strategies = ", ".join(discovery.model_names()), ",".join(discovery.strategy_names())
+    models, strategies = ", ".join(discovery.model_names()), ", ".join(discovery.strategy_names())
     parser.add_argument(
         "model",
         help="a model's name, the path of a file that ends in MODEL, or package.module:function that returns "
@@ -53,10 +53,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--deploy",
         action="store_true",
-        help="then load each artifact as another machine has it: " + "; ".join(MEANING.values()),
+        help=f"then load each artifact cold, as another machine has it: {', '.join(CONDITIONS)}",
     )
     parser.add_argument(
-        "--workers", type=_positive_int, default=0, metavar="N", help="then load in N processes at once"
+        "--workers",
+        type=_positive_int,
+        default=0,
+        metavar="N",
+        help="then load in N processes at once, over one folder of compiler caches",
     )
     parser.add_argument(
         "--shapes", action="store_true", help="then call each loaded artifact once with each extra shape of the model"
@@ -125,7 +129,7 @@ def _list(text: str) -> tuple[str, ...]:
 
 
 def _positive_int(text: str) -> int:
-    if not text.isdigit() or int(text) < 1:
+    if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1")
     return int(text)
 

@@ -75,19 +75,21 @@ def measure(deploying: Deploying, folder: Path, isa: str, step: Step) -> None:
     for number in range(1, plan.samples + 1):
         for condition in deploying.conditions:
             for strategy in rotated(captured, number):
-                loads = deploying.deployed.setdefault((strategy, condition), [])
+                loads = deploying.deployed.get((strategy, condition), [])
                 if loads and loads[-1].outcome.status is not Status.OK:
                     continue
                 step(f"deployed ({condition}) {number} of {plan.samples}: {strategy}")
                 try:
-                    loads.append(deployment.load(plan.setting, strategy, folder / strategy, condition, isa))
+                    loaded = deployment.load(plan.setting, strategy, folder / strategy, condition, isa)
                 except UnavailableError as error:
-                    loads.append(Deployed(Outcome(Status.UNAVAILABLE, error.problem)))
+                    loaded = Deployed(Outcome(Status.UNAVAILABLE, error.problem))
+                deploying.deployed[strategy, condition] = [*loads, loaded]
         for temperature in plan.processes if deploying.workers else ():
             for strategy in rotated([EAGER, *captured], number):
-                rounds = deploying.at_once.setdefault((strategy, temperature), [])
+                rounds = deploying.at_once.get((strategy, temperature), [])
                 if rounds and any(outcome.status is not Status.OK for outcome in rounds[-1]):
                     continue
                 step(f"{deploying.workers} workers, {temperature}, {number} of {plan.samples}: {strategy}")
                 source = None if strategy == EAGER else folder / strategy
-                rounds.append(sampling.load_workers(plan.setting, strategy, source, temperature, deploying.workers))
+                outcomes = sampling.load_workers(plan.setting, strategy, source, temperature, deploying.workers)
+                deploying.at_once[strategy, temperature] = [*rounds, outcomes]

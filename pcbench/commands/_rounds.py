@@ -123,6 +123,9 @@ def measure(measured: Measured, folder: Path, step: Step) -> None:
         raise UsageError(
             f"{plan.setting.target} names no extra shapes", hint="add shapes={'name': inputs_function} to its MODEL"
         )
+    for call in checked.shapes:
+        if call.status is not Status.OK:
+            raise UsageError(f"{plan.setting.target} itself does not take its shape {call.name}: {call.reason}")
     for strategy in plan.strategies:
         step(f"capturing with {strategy}")
         measured.captures[strategy] = sampling.capture(

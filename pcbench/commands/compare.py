@@ -70,8 +70,8 @@ def _say(args: argparse.Namespace, comparison: Comparison) -> int:
     print(f"{comparison.model} on torch {comparison.torch}, {where}")
     print("\n".join(text_lines(comparison, calls_per_start=args.calls)))
     print(
-        f"start and call: median and range; capture: with save, n=1; paid back: starts of {args.calls:,} calls until "
-        "capture and save have paid for themselves; compiler runs: processes started"
+        "start and call: median and range; x eager: of pairs taken in turn; capture: with save, n=1; paid back: starts "
+        f"of {args.calls:,} calls until capture and save have paid for themselves; compiler runs: processes started"
     )
     for section in sections(comparison):
         print("\n" + "\n".join(section))

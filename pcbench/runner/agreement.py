@@ -123,7 +123,7 @@ def fingerprint(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any])
     inputs = [(f"input {i}", t) for i, t in enumerate(pytrees.tensors((args, kwargs)))]
     for name, tensor in [*state, *inputs]:
         digest.update(f"{name} {tensor.dtype} {list(tensor.shape)}".encode())
-        data = tensor.detach().cpu().contiguous()
+        data = tensor.detach().cpu().resolve_conj().resolve_neg().contiguous()
         if data.numel():
             digest.update(data.flatten().view(torch.uint8).numpy().data)
     return digest.hexdigest()

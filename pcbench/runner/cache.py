@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from pcbench import snapshot
+from pcbench import snapshot, torch_api
 from pcbench.errors import UsageError
 from pcbench.runner import making, signature, weights
 from pcbench.runner.kept import CachedRunner, Kept
@@ -19,10 +19,12 @@ from pcbench.runner.signature import Key
 BOUND = 16
 """How many runners a cache keeps unless it is told otherwise: one with baked weights holds a copy of them."""
 
-# Dynamo and export are not thread safe, whichever cache asks. A model may ask a cache while it is captured.
+# Dynamo and export are not thread safe, whichever cache asks. A thread that has it may ask again: see _captured_now.
 _CAPTURING = threading.RLock()
+_captured_now: set[int] = set()
 
 _INFERENCE = torch.is_inference_mode_enabled
+_FUNCTION_MODES = torch_api.get("function_modes")
 _NO_KWARGS: dict[str, Any] = {}
 
 
@@ -49,7 +51,11 @@ class ModelRunnerCache(metaclass=_Shared):
     modules are seen by ``num_batches_tracked``). Weights made in inference mode have no counter: their bytes are
     digested at every hit, at the speed of SHA-256. A strategy that is passed the weights captures again when modules
     were replaced, or the weights' number, names, types, dtypes, sizes, strides, devices or ties changed. None notices
-    plain Python attributes of modules, their hooks, or another class.
+    plain Python attributes of modules, their hooks, or another class; or inputs that share memory unless they are the
+    same tensor.
+
+    A runner with baked weights is a copy: what a call changes in buffers, and gradients of weights, stay with the copy.
+    Weights are referred to weakly, which ``torch.utils.swap_tensors`` refuses.
 
     All methods may be called from several threads. Captures happen one at a time in the process; hits do not wait for
     them. Hits, misses and evictions are counted; an eviction is a runner that made room for another. A runner works on
@@ -64,7 +70,7 @@ class ModelRunnerCache(metaclass=_Shared):
     def __init__(
         self, bound: int = BOUND, *, strategy: str | None = None, options: Mapping[str, Any] | None = None
     ) -> None:
-        if bound < 1:
+        if not isinstance(bound, int) or bound < 1:
             raise UsageError(f"a cache cannot be bound to {bound} runners", hint="give 1 or more")
         self._strategy = strategy
         self._options = dict(options or {})
@@ -106,6 +112,8 @@ class ModelRunnerCache(metaclass=_Shared):
         inputs, tensors = signature.of_call(args, kwargs)
         layout = weights.walk(model)
         key: Key = (id(model), name, of_options, _INFERENCE(), inputs)
+        if modes := _FUNCTION_MODES():  # a default device is one, and what Dynamo's guard on modes does not tell
+            key = *key, modes, str(torch.get_default_device())
         found = self._kept.find(key, tensors, model, layout)
         if found is not None:
             return found
@@ -121,8 +129,11 @@ class ModelRunnerCache(metaclass=_Shared):
             found = self._kept.find(key, tensors, model, layout)
             if found is not None:
                 return found
+            if id(model) in _captured_now:
+                raise UsageError(f"{type(model).__qualname__} asks for a runner of itself while it is captured")
             metadata = signature.metadata(tensors)
             folder = self._kept.missed(name)
+            _captured_now.add(id(model))
             try:
                 # What is in a mapping that is no pytree node, those who run the model do not see.
                 with snapshot.preserved(signature.tensors_of((args, kwargs))):
@@ -130,6 +141,8 @@ class ModelRunnerCache(metaclass=_Shared):
             except BaseException:
                 shutil.rmtree(folder, ignore_errors=True)
                 raise
+            finally:
+                _captured_now.discard(id(model))
             self._registered.update(dict.fromkeys(made.registered))
             return self._kept.put(key, metadata, model, layout, made, folder)
 

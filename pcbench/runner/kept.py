@@ -117,7 +117,7 @@ class Kept:
         """Count a miss; gives a folder for what it captures, which is not there yet."""
         with self._lock:
             self.misses += 1
-            if self._folder is None:
+            if self._folder is None or self._owner != os.getpid():  # a forked child makes a folder of its own
                 stack = ExitStack()
                 self._folder, self._owner = stack.enter_context(processes.scratch()), os.getpid()
                 weakref.finalize(self, stack.close)
@@ -159,8 +159,10 @@ class Kept:
                 del self._entries[entry.key]
 
     def _remove(self, entries: Iterable[Entry]) -> None:
-        if os.getpid() == self._owner:  # a forked child has its parent's files
-            for entry in entries:
+        for entry in entries:
+            if (
+                os.getpid() == self._owner and entry.folder.parent == self._folder
+            ):  # a forked child has its parent's, too
                 shutil.rmtree(entry.folder, ignore_errors=True)
 
 

@@ -143,9 +143,8 @@ def _said(name: str, model: nn.Module, what: str) -> Iterator[None]:
     except UsageError:
         raise
     except Exception as error:  # a strategy may raise anything: it is said with the strategy and the model
-        hint = error.hint if isinstance(error, PcbenchError) else None
-        kind = type(model).__qualname__
-        raise RunnerError(f"{name} could not {what} {kind}: {one_line(error)}", hint=hint) from error
+        hint, said = (error.hint, error.problem) if isinstance(error, PcbenchError) else (None, one_line(error))
+        raise RunnerError(f"{name} could not {what} {type(model).__qualname__}: {said}", hint=hint) from error
 
 
 @contextmanager

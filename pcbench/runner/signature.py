@@ -139,7 +139,7 @@ def mode() -> Callable[[], bool]:
 
     That is grad and autocast mode, CPU threads, default dtype, deterministic algorithms and the precision of matrix
     products, as Dynamo's own guard on global state has them; inference mode, which looks like no grad to it, is not.
-    Not seen: what else is set in Inductor's or Dynamo's config; on torch 2.11 function modes, such as a default device.
+    Not seen: what else is set in Inductor's or Dynamo's config.
     """
     same: Callable[[], bool] = torch_api.get("state_guard")().check
     return same

@@ -77,5 +77,5 @@ def stage(emit: Emit, name: str, status: Status) -> Iterator[None]:
         raise
     except Exception as error:  # a strategy may raise anything: the kind of failure is the stage's
         print(f"{name}: {error}", file=sys.stderr)
-        failed = Status.GUARD_FAILED if torch_api.GUARD_FAILURE in str(error) else status
+        failed = Status.GUARD_FAILED if any(words in str(error) for words in torch_api.GUARD_FAILURES) else status
         raise StageFailedError(failed, f"{name}: {one_line(error)}") from error

@@ -69,6 +69,11 @@ def require_agreement(
         gradients = agreement.take_gradients(model)
         expected, its_gradients = _eager(model, made[:calls])
         agreement.require_tensors(expected)
+        if definition.grad and all(gradient is None for gradient in its_gradients.values()):
+            raise UsageError(
+                f"{request.target} says grad=True, and its call leaves no gradient",
+                hint="call backward in forward(), or leave grad=True out",
+            )
         if request.strategy == EAGER:
             output, gradients = _eager(model, made[calls:])
         differs = agreement.difference(expected, output)

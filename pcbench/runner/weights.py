@@ -50,7 +50,11 @@ def walk(model: nn.Module) -> Layout:
                 flags_and_names.extend(children)
                 modules.extend(children.values())
                 if len(modules) > _MOST_MODULES:
-                    raise UsageError(f"{type(model).__name__} contains itself", hint="a model is a tree of modules")
+                    raise UsageError(
+                        f"{type(model).__name__} has more than {_MOST_MODULES:,} modules, each counted as often as it "
+                        "occurs",
+                        hint="is it a part of itself?",
+                    )
             if parameters := own["_parameters"]:
                 flags_and_names.extend(parameters)
                 tensors.extend(parameters.values())
@@ -59,7 +63,8 @@ def walk(model: nn.Module) -> Layout:
                 tensors.extend(buffers.values())
     except (AttributeError, KeyError, TypeError) as error:
         raise UsageError(
-            f"a {type(model).__name__} cannot be looked into: {error!r}", hint="give an nn.Module that is not scripted"
+            f"a {type(model).__name__} cannot be looked into: {error!r}",
+            hint="give an nn.Module, as it was before torch.compile or torch.jit.script",
         ) from error
     return flags_and_names, modules, tensors
 
@@ -184,7 +189,7 @@ def _picker(places: list[int]) -> Callable[[list[Any]], tuple[Any, ...]]:
 def _digest(tensors: Iterable[torch.Tensor]) -> bytes:
     digest = hashlib.sha256()
     for tensor in tensors:
-        data = tensor.detach().cpu().contiguous()
+        data = tensor.detach().cpu().resolve_conj().resolve_neg().contiguous()
         if data.numel():
             digest.update(data.flatten().view(torch.uint8).numpy().data)
     return digest.digest()

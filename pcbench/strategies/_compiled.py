@@ -7,6 +7,7 @@ import types
 from typing import Any
 
 import torch
+from torch import nn
 
 from pcbench.strategies import call_model
 
@@ -26,3 +27,10 @@ def own_function() -> types.FunctionType:
 def compiled(function: types.FunctionType) -> Any:
     """The function, to be compiled as one graph by its first call or its ``aot_compile``."""
     return torch.compile(function, fullgraph=True)
+
+
+def needs_no_grad(model: nn.Module) -> str | None:
+    """A hint where the forward is compiled for a backward, whose compiling torch leaves to the first backward."""
+    if torch.is_grad_enabled() and any(parameter.requires_grad for parameter in model.parameters()):
+        return "gradients are enabled, and parameters require them: do it under torch.no_grad()"
+    return None

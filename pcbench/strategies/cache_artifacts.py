@@ -15,7 +15,7 @@ from torch import nn
 from pcbench import snapshot, torch_api
 from pcbench.errors import ArtifactError
 from pcbench.strategies import Runner, Strategy, one_line, round_trip, weak_runner
-from pcbench.strategies._compiled import compiled, own_function
+from pcbench.strategies._compiled import compiled, needs_no_grad, own_function
 
 _FILE = "artifacts.bin"
 _NEEDED = ("inductor", "aot_autograd")
@@ -33,7 +33,7 @@ def capture(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
         reason = _reason(model, args, kwargs)
     return ArtifactError(
         f"torch's caches kept no {' and no '.join(lacking)} artifact of this model: {reason}",
-        hint="what they bypass is compiled at each start",
+        hint=needs_no_grad(model) or "what they bypass is compiled at each start",
     )
 
 

@@ -18,7 +18,7 @@ from torch import nn
 from pcbench import snapshot, torch_api
 from pcbench.errors import ArtifactError
 from pcbench.strategies import Runner, Strategy, _marked, round_trip, weak_runner
-from pcbench.strategies._compiled import compiled, own_function
+from pcbench.strategies._compiled import compiled, needs_no_grad, own_function
 
 _FILE = "entry.pickle"
 
@@ -45,7 +45,7 @@ def capture(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     if len(installable) != 1:
         raise ArtifactError(
             f"caching_precompile made {len(entries)} entries for this model, {len(installable)} of them installable",
-            hint="TORCH_LOGS=+dynamo says what it dropped",
+            hint=needs_no_grad(model) or "TORCH_LOGS=+dynamo says what it dropped",
         )
     return installable[0], _marked.has_marks(args, kwargs)
 
