@@ -8,7 +8,7 @@ bench: .venv/installed
 	@$(BIN)/pcbench bench
 
 test: .venv/zoo lint
-	$(BIN)/pytest -n 2 --dist loadgroup
+	$(BIN)/pytest -n 2 --dist loadgroup --durations=10
 
 test-fast: .venv/zoo
 	$(BIN)/pytest -q -n 2 --dist loadgroup -m "not slow"

@@ -7,7 +7,9 @@ import sys
 import expectations
 import pytest
 import torch
+import transformers
 
+import pcbench
 from pcbench import discovery, pytrees
 from pcbench.errors import UnavailableError
 from pcbench.models import Model
@@ -49,3 +51,20 @@ def test_a_model_of_the_zoo_is_small_and_padding_changes_its_answer(name: str) -
 
     assert sum(p.numel() for p in model.parameters()) < 200_000
     assert agreement.difference(whole, padded) is not None
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("default")
+def test_the_cache_of_runners_takes_the_mapping_that_transformers_makes_and_gives_its_output_class() -> None:
+    model = targets.build(zoo("bert"))
+    _, kwargs = targets.inputs(zoo("bert"))
+    batch = transformers.BatchEncoding(kwargs)
+    cache = pcbench.ModelRunnerCache(strategy="export")
+    with torch.no_grad():
+        runner = cache.load(model, batch)
+        expected, answer = model(**batch), runner(**batch)
+
+        assert cache.load(model, batch) is runner
+    assert not isinstance(batch, dict)
+    assert type(answer) is type(expected)
+    assert agreement.difference(expected, answer) is None
