@@ -71,6 +71,8 @@ def load(setting: Setting, strategy: str, captured: Path, condition: str, isa: s
         finally:
             _unprotect(artifact)
         after = manifest.digests(artifact)
+    if outcome.reason is not None:  # where the copy lay means nothing to anyone
+        outcome = replace(outcome, reason=outcome.reason.replace(str(artifact), "the artifact"))
     changed = {name for name in before | after if before.get(name) != after.get(name)}
     return Deployed(outcome, tuple(sorted(changed)))
 

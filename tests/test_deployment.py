@@ -101,7 +101,7 @@ def test_machine_code_for_a_better_cpu_is_refused_in_words(captured: tuple[Setti
 
     refused = deployment.load(setting, "export", folder, LESSER_CPU, "AVX2").outcome
     assert refused.status is Status.LOAD_FAILED
-    assert "was compiled for AVX2, this machine has DEFAULT" in str(refused.reason)
+    assert "the artifact was compiled for AVX2, this machine has DEFAULT" in str(refused.reason)
 
 
 def test_a_condition_that_cannot_be_made_here_says_why(captured: tuple[Setting, Path, Path]) -> None:

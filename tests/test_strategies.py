@@ -19,7 +19,7 @@ from pcbench import discovery, torch_api
 from pcbench.errors import ModelDiedError
 from pcbench.models import dataclass_io
 from pcbench.runner import agreement, artifact
-from pcbench.strategies import Strategy, round_trip
+from pcbench.strategies import Strategy, one_line, round_trip
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default"), pytest.mark.xdist_group("contract")]
 
@@ -203,3 +203,11 @@ def test_a_save_that_fails_leaves_nothing(tmp_path: Path) -> None:
             artifact.save(artifact.capture(description, failing, model, args, kwargs), tmp_path / "artifact")
 
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_error_is_one_line_with_what_its_first_line_announces() -> None:
+    assert one_line(ValueError("\n  backend='inductor' raised:\nNo compiler\nmore")) == (
+        "ValueError: backend='inductor' raised: No compiler"
+    )
+    assert one_line(ValueError("first\nsecond")) == "ValueError: first"
+    assert one_line(ValueError()) == "ValueError"

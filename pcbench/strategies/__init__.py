@@ -118,6 +118,9 @@ def _lacking(error: BaseException | None) -> str | None:
 
 
 def one_line(error: BaseException) -> str:
-    """An error as one line: its type and the first line that says something."""
+    """An error as one line: its type and the first line that says something, with the next where it ends in a colon."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+    if not lines:
+        return type(error).__name__
+    said = " ".join(lines[:2]) if lines[0].endswith(":") else lines[0]
+    return f"{type(error).__name__}: {said}"
