@@ -51,9 +51,11 @@ def test_workers_show_the_slowest_beside_one_alone_and_the_cpu_seconds_of_all() 
     assert good.slowest_s == (4.0, 5.0, 6.0)
     assert "slowest of 2" in lines[1]
     assert lines[2].split() == [
-        *("aoti", "cold", "2.50", "s", "(2-3,", "n=3)", "5", "s", "(4-6,", "n=3)", "2", "x", "5", "s", "7.20", "s")
+        *("aoti", "cold", "2.50", "s", "(2-3,", "n=3)", "5", "s", "(4-6,", "n=3)", "2", "x", "-", "7.20", "s")
     ]
     assert lines[3] == "export cold: CRASHED: killed by SIGKILL"
+    whole = replace(good, rounds=tuple(tuple(replace(s, elapsed_s=9.0) for s in samples) for samples in rounds))
+    assert (good.all_up_s, whole.all_up_s) == ((), (9.0, 9.0, 9.0))
 
 
 def test_shapes_show_what_was_traced_again_and_why_one_was_refused() -> None:

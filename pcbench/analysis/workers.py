@@ -38,8 +38,12 @@ class WorkersRow:
 
     @property
     def all_up_s(self) -> tuple[float, ...]:
-        """Wall seconds until the last worker of a round has its first output, pcbench's own checks included."""
-        return tuple(max(sample.elapsed_s or sample.phases.total_s for sample in samples) for samples in self.rounds)
+        """Wall seconds until the last worker of a round has its first output, pcbench's own checks included.
+
+        A round whose samples do not say is left out.
+        """
+        known = [[s.elapsed_s for s in samples if s.elapsed_s is not None] for samples in self.rounds]
+        return tuple(max(elapsed) for elapsed in known if elapsed)
 
     @property
     def cpu_s(self) -> tuple[float, ...]:
@@ -83,6 +87,6 @@ def _line(row: WorkersRow) -> tuple[str, ...]:
         "-" if alone is None else with_spread(alone, "seconds"),
         with_spread(slowest, "seconds"),
         "-" if alone is None else f"{digits(slowest.median / alone.median)} x",
-        seconds(statistics.median(row.all_up_s)),
+        seconds(statistics.median(row.all_up_s)) if row.all_up_s else "-",
         seconds(statistics.median(row.cpu_s)),
     )
