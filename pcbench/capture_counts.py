@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any
 
-from pcbench import torch_api
+from pcbench import torch_api, torch_names
 from pcbench.errors import UnavailableError
 from pcbench.samples import CaptureCounts
 
@@ -39,7 +39,7 @@ class Counting:
         nodes: Number of nodes of each graph that left a tracer.
         by_dynamo: How many of the graphs were Dynamo's.
         changes: Counter to its change; ``aot_autograd_total`` and ``recompiles`` are among them.
-        lacking: Key of ``torch_api.NAMES`` to the reason why this torch does not tell it.
+        lacking: Key of ``torch_names.NAMES`` to the reason why this torch does not tell it.
         has_workers: Whether torch has started compile workers; it does so long before it has work for them.
     """
 
@@ -110,7 +110,7 @@ def _read(counting: Counting) -> dict[str, int]:
         ("recompiles", "frame_compiles", lambda compiles: sum(compiles.values()) - len(compiles)),
         ("generated_kernels", "kernel_count", int),
     ):
-        if key == "kernel_count" and torch_api.NAMES[key].module not in sys.modules:
+        if key == "kernel_count" and torch_names.NAMES[key].module not in sys.modules:
             read[name] = 0  # importing it takes seconds, and what never ran has counted nothing
             continue
         found = _found(counting, key)
@@ -186,7 +186,7 @@ def counted() -> Iterator[Counting]:
         yield counting
     after = _read(counting)
     counting.changes = {name: after[name] - before[name] for name in after if name in before}
-    if torch_api.NAMES["worker_pool"].module in sys.modules:
+    if torch_names.NAMES["worker_pool"].module in sys.modules:
         pool = _found(counting, "worker_pool")
         counting.has_workers = pool is not None and pool().currsize > 0
 

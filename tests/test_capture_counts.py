@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import nn
 
-from pcbench import torch_api
+from pcbench import torch_api, torch_names
 from pcbench.capture_counts import Counting, counted
 from pcbench.precompile import precompile
 
@@ -109,8 +109,8 @@ def test_where_no_tracer_was_seen_graphs_and_nodes_are_unknown_and_not_zero() ->
 def test_a_counter_that_this_torch_lacks_is_unknown_and_not_zero(
     key: str, lost: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gone = torch_api.Word(torch_api.WORDS[key][0].module, "a_counter_of_another_name")
-    monkeypatch.setitem(torch_api.WORDS, key, (gone,))
+    gone = torch_names.Word(torch_names.WORDS[key][0].module, "a_counter_of_another_name")
+    monkeypatch.setitem(torch_names.WORDS, key, (gone,))
 
     found = during(lambda: torch.compile(sized, backend="eager")(torch.ones(2))).counts(0)
 
@@ -123,8 +123,8 @@ def test_a_name_that_this_torch_lacks_makes_its_count_unknown(
     name: str, count: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     torch_api.get(name)
-    gone = torch_api.Name(torch_api.NAMES[name].module, "NO_SUCH_NAME", "a test", ())
-    monkeypatch.setitem(torch_api.NAMES, name, gone)
+    gone = torch_names.Name(torch_names.NAMES[name].module, "NO_SUCH_NAME", "a test", ())
+    monkeypatch.setitem(torch_names.NAMES, name, gone)
 
     found = during(lambda: torch.compile(sized, backend="eager")(torch.ones(2))).counts(0)
 
@@ -133,8 +133,8 @@ def test_a_name_that_this_torch_lacks_makes_its_count_unknown(
 
 
 def test_a_tracer_that_this_torch_lacks_is_told_where_no_graph_was_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    gone = torch_api.Name(torch_api.NAMES["backend_call"].module, "OutputGraph.no_such_method", "a test", ())
-    monkeypatch.setitem(torch_api.NAMES, "backend_call", gone)
+    gone = torch_names.Name(torch_names.NAMES["backend_call"].module, "OutputGraph.no_such_method", "a test", ())
+    monkeypatch.setitem(torch_names.NAMES, "backend_call", gone)
 
     found = during(lambda: torch.compile(sized, backend="eager")(torch.ones(2))).counts(0)
 
@@ -166,7 +166,7 @@ def workers(monkeypatch: pytest.MonkeyPatch) -> None:
     torch_api.get("worker_pool")
     pool = functools.lru_cache(1)(lambda: "a pool")
     pool()
-    known = torch_api.NAMES["worker_pool"]
+    known = torch_names.NAMES["worker_pool"]
     monkeypatch.setattr(sys.modules[known.module].AsyncCompile, "process_pool", staticmethod(pool))
 
 
@@ -190,7 +190,7 @@ def test_compile_workers_that_were_started_and_given_no_kernel_have_built_nothin
 def test_a_kernel_that_this_process_built_itself_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     torch_api.get("worker_pool")
     pool = functools.lru_cache(1)(lambda: "a pool")
-    module = sys.modules[torch_api.NAMES["worker_pool"].module]
+    module = sys.modules[torch_names.NAMES["worker_pool"].module]
     monkeypatch.setattr(module.AsyncCompile, "process_pool", staticmethod(pool))
 
     assert during(triton_kernel).counts(1).compiler_builds == 1
@@ -199,11 +199,11 @@ def test_a_kernel_that_this_process_built_itself_is_counted(monkeypatch: pytest.
 @pytest.mark.usefixtures("workers")
 @pytest.mark.parametrize("gone", ["a name", "a word"])
 def test_where_torch_does_not_tell_of_workers_builds_are_unknown(gone: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    module = torch_api.NAMES["worker_pool"].module
+    module = torch_names.NAMES["worker_pool"].module
     if gone == "a name":
-        monkeypatch.setitem(torch_api.NAMES, "worker_pool", torch_api.Name(module, "NO_SUCH_NAME", "a test", ()))
+        monkeypatch.setitem(torch_names.NAMES, "worker_pool", torch_names.Name(module, "NO_SUCH_NAME", "a test", ()))
     else:
-        monkeypatch.setitem(torch_api.WORDS, "async_compile", (torch_api.Word(module, "NO_SUCH_WORD"),))
+        monkeypatch.setitem(torch_names.WORDS, "async_compile", (torch_names.Word(module, "NO_SUCH_WORD"),))
 
     found = during(lambda: None).counts(0)
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import nn
 
-from pcbench import torch_api
+from pcbench import torch_api, torch_names
 from pcbench.capture_phases import Timeline, phases, timed
 from pcbench.samples import CAPTURE_PHASES
 
@@ -82,8 +82,8 @@ def test_phases_add_up_to_capture_and_save(timeline: Timeline) -> None:
 def test_a_timer_that_this_torch_lacks_makes_its_phase_and_the_one_around_it_unknown(
     timeline: Timeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gone = torch_api.Word(torch_api.WORDS["compile_s"][0].module, "a_timer_of_another_name")
-    monkeypatch.setitem(torch_api.WORDS, "compile_s", (gone,))
+    gone = torch_names.Word(torch_names.WORDS["compile_s"][0].module, "a_timer_of_another_name")
+    monkeypatch.setitem(torch_names.WORDS, "compile_s", (gone,))
 
     found = phases(timeline, 10.0, 0.5, NOTHING)
 
@@ -94,7 +94,7 @@ def test_a_timer_that_this_torch_lacks_makes_its_phase_and_the_one_around_it_unk
 
 
 def test_a_timer_whose_module_is_gone_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(torch_api.WORDS, "compile_s", (torch_api.Word("torch.no_such_package.module", "x"),))
+    monkeypatch.setitem(torch_names.WORDS, "compile_s", (torch_names.Word("torch.no_such_package.module", "x"),))
 
     said = f"torch {torch_api.version()} has no source of a module torch.no_such_package.module"
     assert torch_api.lacking_word("compile_s") == said
@@ -108,8 +108,8 @@ def test_a_phase_that_took_place_and_that_no_timer_saw_is_unknown_and_not_zero(t
 
 
 def test_without_an_event_log_every_phase_but_the_save_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
-    gone = torch_api.Name(torch_api.NAMES["event_log"].module, "NoSuchLog", "a test", ())
-    monkeypatch.setitem(torch_api.NAMES, "event_log", gone)
+    gone = torch_names.Name(torch_names.NAMES["event_log"].module, "NoSuchLog", "a test", ())
+    monkeypatch.setitem(torch_names.NAMES, "event_log", gone)
 
     with timed() as timeline:
         pass

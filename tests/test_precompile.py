@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 import pcbench
-from pcbench import torch_api
+from pcbench import torch_names
 from pcbench.errors import UnavailableError
 
 pytestmark = pytest.mark.filterwarnings("default")
@@ -93,8 +93,8 @@ def test_the_planned_tracer_is_not_implemented_and_an_unknown_one_is_an_error() 
 
 
 def test_a_torch_without_it_says_which_torch_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    name = torch_api.Name("torch.compiler", "no_such_name", "a test", ("2.14.1",))
-    monkeypatch.setitem(torch_api.NAMES, "precompile", name)
+    name = torch_names.Name("torch.compiler", "no_such_name", "a test", ("2.14.1",))
+    monkeypatch.setitem(torch_names.NAMES, "precompile", name)
 
     with pytest.raises(UnavailableError, match=r"has no torch.compiler.precompile \(torch 2.14 and later have it\)"):
         pcbench.precompile(torch.relu, torch.randn(3))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from pcbench import torch_api
+from pcbench import torch_api, torch_names
 from pcbench.errors import UnavailableError
 from pcbench.runner.recompiling import CompileWatch
 
@@ -32,8 +32,8 @@ def test_a_load_on_a_torch_that_counts_under_another_name_is_not_said_to_compile
     watch = CompileWatch()
     READS[key](watch)
     torch_api.require_counters.cache_clear()
-    gone = torch_api.Word(torch_api.WORDS[key][0].module, "a_counter_of_another_name")
-    monkeypatch.setitem(torch_api.WORDS, key, (gone,))
+    gone = torch_names.Word(torch_names.WORDS[key][0].module, "a_counter_of_another_name")
+    monkeypatch.setitem(torch_names.WORDS, key, (gone,))
 
     with pytest.raises(UnavailableError, match=r"compiled something again is unknown: .*has no a_counter_of_another"):
         READS[key](watch)

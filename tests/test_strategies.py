@@ -15,7 +15,7 @@ import pytest
 import torch
 from torch import nn
 
-from pcbench import discovery, torch_api
+from pcbench import discovery, torch_names
 from pcbench.errors import ModelDiedError
 from pcbench.models import dataclass_io
 from pcbench.runner import agreement, artifact
@@ -153,9 +153,9 @@ def test_nested_dataclasses_come_back_as_they_left(name: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize("name", WORKING)
 def test_a_probe_that_cannot_says_why(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for key, known in torch_api.NAMES.items():
+    for key, known in torch_names.NAMES.items():
         if known.module.startswith(("torch.export", "torch._inductor", "torch.compiler", "torch._dynamo.package")):
-            monkeypatch.setitem(torch_api.NAMES, key, torch_api.Name("torch", "gone", "a test", ("2.15.0",)))
+            monkeypatch.setitem(torch_names.NAMES, key, torch_names.Name("torch", "gone", "a test", ("2.15.0",)))
 
     reason = strategy(name).probe()
 
