@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: bench test test-fast lint format
+.PHONY: bench test test-fast releases lint format
 
 bench: .venv/installed
 	@$(BIN)/pcbench bench
@@ -12,6 +12,10 @@ test: .venv/zoo lint
 
 test-fast: .venv/zoo
 	$(BIN)/pytest -q -n 2 --dist loadgroup -m "not slow"
+
+# Every model by every strategy on four torch releases and two Pythons: hours, and 5 GB for each environment.
+releases: .venv/zoo
+	.ci/releases full
 
 lint: .venv/installed
 	$(BIN)/ruff check .

@@ -32,6 +32,7 @@ MODELS = [name for name in _names("models") if PROFILE == "full" or name in QUIC
 STRATEGIES = _names("strategies")
 TEMPERATURES = ["cold", "warm", "hot"]
 PEAK_TEMPERATURES = ["cold", "warm"]
+DOCUMENTS = ["load_compiled_function", *(["torch_compiler_api"] if PROFILE == "full" else [])]
 
 
 def require_commit(*case):

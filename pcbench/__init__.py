@@ -18,7 +18,7 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-__all__ = ["ModelRunnerCache", "__version__", "precompile"]
+__all__ = ["ModelRunnerCache", "__version__", "load", "precompile", "save"]
 
 
 def __getattr__(name: str) -> Any:
@@ -26,4 +26,6 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module("pcbench.runner.cache").ModelRunnerCache
     if name == "precompile":
         return importlib.import_module("pcbench.precompile")
+    if name in ("save", "load"):
+        return getattr(importlib.import_module("pcbench.runner.shipping"), name)
     raise AttributeError(f"module 'pcbench' has no attribute {name!r}")

@@ -4,10 +4,13 @@ In asv.conf.json::
 
     "environment_type": "shared",
     "plugins": [".pcbench.asv_plugin"],
-    "shared_pythons": {"2.15.0": "/envs/torch215/bin/python"},      (optional: the running interpreter serves)
-    "matrix": {"req": {"torch": ["2.15.0"]},                        (optional: keys of shared_pythons)
+    "shared_pythons": {"2.15.0": "/envs/torch215/bin/python"},      (optional: see below)
+    "matrix": {"req": {"torch": ["2.15.0"]},                        (optional)
                "env_nobuild": {"PCBENCH_PROFILE": ["quick", "full"]}},
     "measured_packages": {"pcbench": "pcbench", "pcbench_kernels": "kernels"}
+
+A torch of the matrix is a key of ``shared_pythons``. Without these, an environment of ``pcbench env`` serves, by its
+name or its torch's version, or the running interpreter, where it has this torch or none is asked for.
 
 Without ``measured_packages`` the root of the checkout is on the path. With it, only a folder of links to these packages
 of the commit; a package that the commit lacks cannot be imported, even where an installation has it.
@@ -23,43 +26,29 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
 from asv import environment, util  # type: ignore[import-untyped]
 from asv.console import log  # type: ignore[import-untyped]
 
-from pcbench import asv_run, machine, sidecar
+from pcbench import asv_run, machine, sidecar, torch_envs
+from pcbench.asv_interpreters import chosen, plain
+from pcbench.errors import PcbenchError
 
 _MEASURES = ("run", "setup_cache", "run_server")
 
 # One lock per folder: environments that differ in env_nobuild share theirs, and are of one asv.
 _LOCKS: dict[Path, IO[str]] = {}
 
+# The environments of `pcbench env` that this process measures with, kept until it ends.
+_HELD = ExitStack()
+
 _LACKING = '''"""Stands for a package that the measured commit lacks: no installed one is measured in its place."""
 
 raise ModuleNotFoundError("this commit has no folder {folder}", name={name!r})
 '''
-
-_VERSIONS = """
-import importlib.metadata as m, importlib.util as u, json, sys
-def version(name):
-    try: return m.version(name)
-    except m.PackageNotFoundError: return None
-runner = u.find_spec("asv_runner") is not None
-print(json.dumps(["%d.%d" % sys.version_info[:2], version("torch"), version("triton"), runner]))
-"""
-
-
-@dataclass(frozen=True)
-class Interpreter:
-    """A Python that measures, and the versions of what it holds."""
-
-    path: str
-    python: str
-    torch: str | None
-    triton: str | None
 
 
 def setup() -> None:
@@ -88,7 +77,7 @@ class Shared(environment.Environment):  # type: ignore[misc]  # asv has no types
                 f"profile {wanted}; PCBENCH_PROFILE={profile} selects the {profile} one"
             )
         table: Mapping[str, str] = getattr(conf, "shared_pythons", {})
-        self._interpreter = _chosen(python, requirements.get("torch", ""), table)
+        self._interpreter = chosen(python, requirements.get("torch", ""), table)
         self._results = Path(conf.results_dir).resolve()
         self._packages: Mapping[str, str] = getattr(conf, "measured_packages", {})
         self._measured: str | None = None
@@ -121,6 +110,8 @@ class Shared(environment.Environment):  # type: ignore[misc]  # asv has no types
             except BlockingIOError:
                 raise util.UserError(f"another asv run uses the checkout in {path}; wait for it to end") from None
             _LOCKS[path] = lock
+        if self._interpreter.env is not None:
+            _hold(self._interpreter.env)
 
     def install_project(self, conf: Any, repo: Any, commit_hash: str) -> None:  # noqa: ARG002  # asv's signature
         self.create()
@@ -198,42 +189,17 @@ class Shared(environment.Environment):  # type: ignore[misc]  # asv has no types
 
     def _head(self, commit: str, threads: int, env: Mapping[str, str]) -> dict[str, Any]:
         load = os.getloadavg()[0]
-        facts = _torch_facts(self._interpreter.path, frozenset(_plain(env).items()))
+        facts = _torch_facts(self._interpreter.path, frozenset(plain(env).items()))
         host = {"threads": threads, "driver": machine.gpu_driver(), "load_average": load}
         return {"commit": commit, "environment": self.name, "profile": env.get("PCBENCH_PROFILE"), **facts, **host}
 
 
-def _chosen(python: str, torch: str, table: Mapping[str, str]) -> Interpreter:
-    """The interpreter for a torch build; ``-E shared:/path/to/python`` names one outright."""
-    if os.sep in python:
-        named = python
-    elif torch in table:
-        named = table[torch]
-    elif not torch and len(table) < 2:
-        named = next(iter(table.values()), sys.executable)
-    elif not table:
-        named = sys.executable
-    else:
-        wanted = f"torch {torch}" if torch else "a matrix without torch"
-        raise environment.EnvironmentUnavailable(
-            f"shared_pythons in asv.conf.json names no interpreter for {wanted}; it has: {', '.join(table)}"
-        )
-    try:
-        found = _interpreter(str(util.which(os.path.expandvars(named))))
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise environment.EnvironmentUnavailable(f"cannot use the interpreter {named}: {error}") from None
-    if torch[:1].isdigit() and not (found.torch or "").startswith(torch):
-        raise environment.EnvironmentUnavailable(f"{named} has torch {found.torch}, not {torch}")
-    return found
-
-
 @functools.cache
-def _interpreter(path: str) -> Interpreter:
-    out = subprocess.check_output([path, "-P", "-c", _VERSIONS], env=_plain(os.environ), text=True)
-    python, torch, triton, runner = json.loads(out)
-    if not runner:
-        raise environment.EnvironmentUnavailable(f"{path} has no asv_runner: install asv-runner there")
-    return Interpreter(str(Path(path).absolute()), python, torch, triton)
+def _hold(env: str) -> None:
+    try:
+        _HELD.enter_context(torch_envs.held(env))
+    except PcbenchError as error:
+        raise util.UserError(str(error)) from None
 
 
 @functools.cache
@@ -241,8 +207,3 @@ def _torch_facts(path: str, env: frozenset[tuple[str, str]]) -> dict[str, Any]:
     script = str(Path(__file__).with_name("torch_facts.py"))
     found: dict[str, Any] = json.loads(subprocess.check_output([path, "-P", script], env=dict(env), text=True))
     return found
-
-
-def _plain(env: Mapping[str, str]) -> dict[str, str]:
-    """The variables without those that differ from commit to commit: asv's own, and the path to the checkout."""
-    return {k: v for k, v in env.items() if k != "PYTHONPATH" and not k.startswith(("ASV_", "PCBENCH_"))}

@@ -32,7 +32,10 @@ _ANSWERS = {
     "probe": "pcbench.runner.capturing",
     "describe": "pcbench.runner.installation",
     "cache_hit": "pcbench.runner.hit_cost",
+    "check": "pcbench.runner.checking",
+    "claim": "pcbench.contract._checking",
 }
+"""The module that answers a request has a function of its name, and the ``Request`` that it takes."""
 
 _SEES_COMPILERS = ("capture", "load")
 
@@ -55,8 +58,8 @@ def main(request: dict[str, Any], fd: int) -> int:
         with clock.phase("import_torch_s"):
             torch = importlib.import_module("torch")
         torch.set_num_threads(request["threads"])
-        stages = importlib.import_module("pcbench.runner.stages")
-        getattr(importlib.import_module(_ANSWERS[do]), do)(stages.Request(**request), clock, emit)
+        answering = importlib.import_module(_ANSWERS[do])
+        getattr(answering, do)(answering.Request(**request), clock, emit)
     except PcbenchError as error:
         status = Status.UNAVAILABLE if isinstance(error, UnavailableError) else getattr(error, "status", None)
         if status is None:

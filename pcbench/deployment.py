@@ -43,8 +43,12 @@ class Deployed:
     wrote: tuple[str, ...] = ()
 
 
-def load(setting: Setting, strategy: str, captured: Path, condition: str, isa: str) -> Deployed:
-    """Load the artifact cold, in a fresh process, in one condition; a failure is told as it came.
+def load(
+    setting: Setting, strategy: str, captured: Path, condition: str, isa: str, temperature: str = "cold"
+) -> Deployed:
+    """Load the artifact with empty caches, in a fresh process, in one condition; a failure is told as it came.
+
+    Another user's artifact is loaded with trust: without, pcbench refuses it.
 
     Args:
         setting: The same as at the capture.
@@ -53,6 +57,7 @@ def load(setting: Setting, strategy: str, captured: Path, condition: str, isa: s
             same seed gives other weights on another instruction set.
         condition: One of :data:`pcbench.conditions.CONDITIONS`.
         isa: This machine's instruction set, as torch names it.
+        temperature: ``cold``, or ``bundled`` for a capture with caches.
 
     Raises:
         UnavailableError: The condition cannot be made here.
@@ -61,16 +66,19 @@ def load(setting: Setting, strategy: str, captured: Path, condition: str, isa: s
         here = _as(condition, setting, folder, isa)
         artifact = folder / "deployed" / "artifact"
         shutil.copytree(kept / "artifact", artifact)
-        before = manifest.digests(artifact)
+        before = manifest.listed(artifact)
         try:
             _protect(artifact, condition)
             state = kept / sampling.STATE if condition == LESSER_CPU else None
-            outcome = sampling.load_with(here, strategy, artifact, folder / "caches", "cold", state=state)
+            trust = condition in (OTHER_OWNER, ALL)
+            outcome = sampling.load_with(
+                here, strategy, artifact, folder / "caches", temperature, state=state, trust=trust
+            )
         except UsageError as error:  # the model was fine before: it is this condition that it does not stand
             outcome = Outcome(Status.LOAD_FAILED, error.problem)
         finally:
             _unprotect(artifact)
-        after = manifest.digests(artifact)
+        after = manifest.listed(artifact)
     if outcome.reason is not None:  # where the copy lay means nothing to anyone
         outcome = replace(outcome, reason=outcome.reason.replace(str(artifact), "the artifact"))
     changed = {name for name in before | after if before.get(name) != after.get(name)}

@@ -29,7 +29,15 @@ class UnavailableError(PcbenchError):
 
 
 class ArtifactError(PcbenchError):
-    """An artifact is damaged, or was made for something other than this process."""
+    """An artifact is damaged, not to be trusted, or was made for something other than this process.
+
+    Attributes:
+        layer: Which check refused it, one of :data:`pcbench.vetting.LAYERS`; empty where none did.
+    """
+
+    def __init__(self, problem: str, *, hint: str | None = None, layer: str = "") -> None:
+        super().__init__(problem, hint=hint)
+        self.layer = layer
 
 
 class ExtensionError(PcbenchError):

@@ -1,4 +1,4 @@
-"""An artifact's manifest: what the payload is, what it was made by and for, and a digest of each file."""
+"""An artifact's manifest: what the payload is, what it was made by and for, and the size and digest of each file."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from pcbench import discovery
 from pcbench.errors import ArtifactError
 
-FORMAT = 2
-FILE = "manifest.json"
+FORMAT = 3
+FILE, SIGNATURE = OWN_FILES = ("manifest.json", "manifest.sig")
+_LONGEST_LINE = 4096
 ANY_ISA = "any"
 """The instruction set of an artifact that holds no machine code."""
 
@@ -27,10 +29,11 @@ class Platform:
     Attributes:
         torch, torch_git: Version and git commit of torch; ``triton`` is None without Triton.
         device: ``cpu`` or ``cuda``: what the artifact's inputs are on, or the best that the process has.
-        isa: The instruction set as torch names it, or ``any`` for an artifact without machine code; finer features of
-            a CPU are not compared.
+        isa: The instruction set as torch names it, or ``any`` for an artifact without machine code.
         arch: The machine's architecture, such as ``x86_64``.
         threads: CPU threads that torch uses: compiled guards refuse another number.
+        features: What the CPU has, as torch names it, sorted: compilers that build for the native machine use any of
+            it. Empty for an artifact without machine code.
     """
 
     torch: str
@@ -41,6 +44,32 @@ class Platform:
     isa: str
     arch: str
     threads: int
+    features: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of the artifact: its size in bytes, and its SHA-256."""
+
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Caches:
+    """What the compiler caches in an artifact were made with: the paths that compilers are given are in their keys.
+
+    Attributes:
+        torch_path: The folder of the installed torch.
+        python_include: The folder of Python's headers.
+        compiler: The C++ compiler, as Inductor calls it.
+        answers: What it printed when it was asked for its version, by the word that asked.
+    """
+
+    torch_path: str
+    python_include: str
+    compiler: str
+    answers: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -52,7 +81,8 @@ class Manifest:
         inputs: The input signature, one string per tensor.
         dataclasses: Pytree classes that loading needs, as ``module:qualname``.
         fingerprint: Digest of the model's weights and inputs, to notice a model that differs from process to process.
-        sha256: Digest by file, relative to the artifact's folder.
+        files: Its files but the manifest and the signature, by path relative to the artifact's folder.
+        caches: What its compiler caches were made with; None where it carries none.
     """
 
     strategy: str
@@ -62,54 +92,93 @@ class Manifest:
     inputs: tuple[str, ...]
     dataclasses: tuple[str, ...]
     fingerprint: str
-    sha256: Mapping[str, str]
+    files: Mapping[str, File]
+    caches: Caches | None = None
 
 
-def digests(folder: Path) -> dict[str, str]:
-    """SHA-256 of every file below ``folder`` but the manifest, by relative path."""
-    files = sorted(p for p in folder.rglob("*") if p.is_file() and p != folder / FILE)
-    return {p.relative_to(folder).as_posix(): _sha256(p) for p in files}
+def listed(folder: Path) -> dict[str, File]:
+    """Every file below ``folder`` but the manifest and its signature, by relative path."""
+    own = {folder / name for name in OWN_FILES}
+    files = sorted(p for p in folder.rglob("*") if p.is_file() and p not in own)
+    return {p.relative_to(folder).as_posix(): File(p.stat().st_size, _sha256(p)) for p in files}
 
 
-def write(folder: Path, manifest: Manifest) -> None:
-    """Write the manifest into the artifact's folder."""
-    text = json.dumps({"format": FORMAT, **asdict(manifest)}, indent=1)
-    (folder / FILE).write_text(text + "\n", encoding="utf-8")
+def text_of(manifest: Manifest) -> bytes:
+    """The manifest as it is written, and signed."""
+    return (json.dumps({"format": FORMAT, **asdict(manifest)}, indent=1) + "\n").encode()
 
 
-def read(folder: Path) -> Manifest:
-    """Read a manifest.
+def parse(text: bytes, path: Path) -> Manifest:
+    """The manifest that ``text`` is, read from ``path``.
 
     Raises:
-        ArtifactError: There is none, or it is damaged or of another format.
+        ArtifactError: It is damaged, or of another format.
     """
-    path = folder / FILE
     try:
-        fields: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        fields: dict[str, Any] = json.loads(text)
+        if not isinstance(fields, dict):
+            raise TypeError("it is no mapping")
         version = fields.pop("format")
         if version != FORMAT:
-            raise ArtifactError(f"{path} has format {version}, this pcbench reads {FORMAT}", hint="save it again")
-        platform = Platform(**fields.pop("platform"))
-        inputs, classes = tuple(fields.pop("inputs")), tuple(fields.pop("dataclasses"))
-        found = Manifest(platform=platform, inputs=inputs, dataclasses=classes, **fields)
-        texts = [found.strategy, found.weights, found.fingerprint, *inputs, *classes, *found.sha256.values()]
-        if not all(isinstance(text, str) for text in texts) or not isinstance(platform.threads, int):
-            raise TypeError("a field is of another type")
-        return found
-    except FileNotFoundError as error:
-        raise ArtifactError(f"{folder} is no artifact: it has no {FILE}", hint="save the model again") from error
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ArtifactError(f"{path} is damaged: {error}", hint="save the model again") from error
+            raise ArtifactError(
+                f"{path} has format {version!r:.60}, this pcbench reads {FORMAT}", hint="save it again", layer="format"
+            )
+        platform = fields.pop("platform")
+        platform = Platform(**platform | {"features": _tuple(platform["features"])})
+        caches = fields.pop("caches")
+        found = Manifest(
+            platform=platform,
+            inputs=_tuple(fields.pop("inputs")),
+            dataclasses=_tuple(fields.pop("dataclasses")),
+            files={name: File(**file) for name, file in fields.pop("files").items()},
+            caches=None if caches is None else Caches(**caches),
+            **fields,
+        )
+        _require_types(found)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        why = f"it lacks {error}" if isinstance(error, KeyError) else f"{error!s:.200}"
+        raise ArtifactError(f"{path} is damaged: {why}", hint="save the model again", layer="format") from error
+    return found
+
+
+def _tuple(value: object) -> tuple[Any, ...]:
+    if not isinstance(value, list):
+        raise TypeError("a field is of another type")
+    return tuple(value)
+
+
+def _require_types(found: Manifest) -> None:
+    caches, made = found.caches, found.platform
+    answers = [] if caches is None else [*caches.answers.values()]
+    lines: list[object] = [found.strategy, found.weights, found.fingerprint, *found.inputs, *found.dataclasses]
+    lines += [made.torch, made.torch_git, made.triton or "", made.python]
+    lines += [made.isa, made.arch, made.device, *made.features]
+    lines += [file.sha256 for file in found.files.values()]
+    if caches is not None:
+        lines += [caches.torch_path, caches.python_include, caches.compiler, *caches.answers]
+    numbers: list[object] = [made.threads, *(file.bytes for file in found.files.values())]
+    if not all(isinstance(text, str) for text in lines + answers) or not all(type(each) is int for each in numbers):
+        raise TypeError("a field is of another type")
+    if not all(str(line).isprintable() and len(str(line)) <= _LONGEST_LINE for line in lines):
+        raise ValueError("a field is no line of text")
+    if not isinstance(found.grad, bool):
+        raise TypeError("grad is neither true nor false")
 
 
 def check(folder: Path, manifest: Manifest, strategy: str, here: Platform) -> None:
-    """Check that the artifact is whole and was made for this process.
+    """Check that the artifact was made for this process.
 
     Raises:
-        ArtifactError: It is not; the error says what differs and what to do.
+        ArtifactError: It was not; the error says what differs and what to do.
     """
+
+    def refuse(problem: str, hint: str | None = None) -> ArtifactError:
+        return ArtifactError(f"{folder} {problem}", hint=hint, layer="platform")
+
     if manifest.strategy != strategy:
-        raise ArtifactError(f"{folder} was saved by strategy {manifest.strategy}, not {strategy}")
+        raise refuse(f"was saved by strategy {manifest.strategy}, not {strategy}")
+    if strategy not in discovery.strategy_names():
+        raise refuse(f"was saved by strategy {strategy!r:.60}, which this pcbench does not have", "save it again")
     made = manifest.platform
     for what, then, now in (
         ("torch", made.torch, here.torch),
@@ -118,39 +187,22 @@ def check(folder: Path, manifest: Manifest, strategy: str, here: Platform) -> No
         ("Python", made.python, here.python),
     ):
         if then != now:
-            raise ArtifactError(
-                f"{folder} was saved with {what} {then}, this is {now}", hint=f"save it again, or run with that {what}"
-            )
+            raise refuse(f"was saved with {what} {then}, this is {now}", f"save it again, or run with that {what}")
     if made.device not in ("cpu", here.device):
-        raise ArtifactError(f"{folder} was saved for {made.device}, this process has none", hint="save it for cpu")
-    if made.threads != here.threads:
-        raise ArtifactError(
-            f"{folder} was saved with {made.threads} CPU threads, this process has {here.threads}",
-            hint=f"call torch.set_num_threads({made.threads}) before loading, or save it again with {here.threads}",
-        )
+        raise refuse(f"was saved for {made.device}, this process has none", "save it for cpu")
+    like = "save it again on a machine like this one"
     if made.isa != ANY_ISA and made.arch != here.arch:
-        raise ArtifactError(
-            f"{folder} was compiled for {made.arch}, this machine is {here.arch}",
-            hint="save it again on a machine like this one",
-        )
+        raise refuse(f"was compiled for {made.arch}, this machine is {here.arch}", like)
     if not _runs_on(made.isa, here.isa):
-        raise ArtifactError(
-            f"{folder} was compiled for {made.isa}, this machine has {here.isa}",
-            hint="save it again on a machine like this one",
+        raise refuse(f"was compiled for {made.isa}, this machine has {here.isa}", like)
+    lacking = sorted(set(made.features) - set(here.features))
+    if lacking:
+        raise refuse(f"was compiled on a CPU with {', '.join(lacking)}, which this one lacks", like)
+    if made.threads != here.threads:
+        raise refuse(
+            f"was saved with {made.threads} CPU threads, this process has {here.threads}",
+            f"call torch.set_num_threads({made.threads}) before loading, or save it again with {here.threads}",
         )
-    _check_files(folder, manifest)
-
-
-def _check_files(folder: Path, manifest: Manifest) -> None:
-    found = digests(folder)
-    for name, digest in manifest.sha256.items():
-        if name not in found:
-            raise ArtifactError(f"{folder} lacks its file {name}", hint="copy it whole, or save it again")
-        if found[name] != digest:
-            raise ArtifactError(f"{folder / name} was changed after it was saved", hint="save it again")
-    for name in found:
-        if name not in manifest.sha256:
-            raise ArtifactError(f"{folder / name} is not part of the artifact", hint="save it again")
 
 
 def _runs_on(made: str, here: str) -> bool:

@@ -13,12 +13,13 @@ import os
 import select
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ Message = dict[str, Any]
 _POLL_S = 0.2
 _TAIL_CHARS = 2000
 _SCRATCH = "pcbench-scratch-"
+_RANDOM = "?" * 8  # what mkdtemp adds: a folder without a lock is this one's only where its name could be
 _LOCK = ".lock"
 
 _running: set[subprocess.Popen[bytes]] = set()
@@ -148,17 +150,34 @@ def scratch(parent: Path | None = None) -> Iterator[Path]:
     Its owner holds a lock on a file in it, so that a folder without an owner is known, in whatever container it was.
     """
     root = parent or Path(tempfile.gettempdir())
-    for left in root.glob(f"{_SCRATCH}*/{_LOCK}"):
-        with suppress(OSError), left.open("a") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(left.parent, ignore_errors=True)
-    folder = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=root))
-    with (folder / f"{_LOCK}.new").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        (folder / f"{_LOCK}.new").rename(folder / _LOCK)
+    for left in root.glob(f"{_SCRATCH}{_RANDOM}"):
+        with suppress(OSError), ExitStack() as stack:
+            if _owned(left, stack):
+                shutil.rmtree(left, ignore_errors=True)
+    with ExitStack() as stack:
+        folder = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=root))
+        while not _owned(folder, stack):  # another process took it, before it was locked, for one that was left
+            folder = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=root))
         owner = os.getpid()
         try:
             yield folder
         finally:
             if os.getpid() == owner:  # a forked child that ends has its parent's folders
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+def _owned(folder: Path, stack: ExitStack) -> bool:
+    """Lock a scratch folder until the stack is closed; False where another process has it, or removed it.
+
+    What another user made there is never opened.
+    """
+    try:
+        state = folder.lstat()
+        if not stat.S_ISDIR(state.st_mode) or state.st_uid != os.geteuid():
+            return False
+        opened = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        lock = stack.enter_context(os.fdopen(opened, "w"))
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return os.path.samestat(os.fstat(lock.fileno()), (folder / _LOCK).lstat())
+    except (BlockingIOError, FileNotFoundError):
+        return False

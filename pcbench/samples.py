@@ -8,7 +8,10 @@ from typing import Any
 
 from pcbench.status import Status
 
-TEMPERATURES = ("cold", "warm", "hot")
+BUNDLED = "bundled"
+TEMPERATURES = ("cold", BUNDLED, "warm", "hot")
+"""Of loads, coldest first. bundled: a fresh process with empty caches, and those that the artifact carries."""
+USUAL_TEMPERATURES = ("cold", "warm", "hot")
 EAGER = "eager"
 
 

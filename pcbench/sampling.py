@@ -21,7 +21,13 @@ STATE = "state.pt"
 
 
 def capture(
-    setting: Setting, strategy: str, folder: Path, *, warm_from: Path | None = None, keep_state: bool = False
+    setting: Setting,
+    strategy: str,
+    folder: Path,
+    *,
+    warm_from: Path | None = None,
+    keep_state: bool = False,
+    with_caches: bool = False,
 ) -> Capture:
     """Capture and save the model in a fresh process: ``folder/artifact``, and the compiler caches in ``folder/caches``.
 
@@ -30,6 +36,7 @@ def capture(
         strategy: The strategy's name.
         folder: An empty or missing folder.
         warm_from: The folder of an earlier capture whose caches this one starts from; without it they start empty.
+        with_caches: Save what was compiled with the artifact, for bundled loads; ``folder/caches`` has none of it then.
         keep_state: Keep the model's weights and inputs in the folder, too, for loads that seed otherwise.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -37,7 +44,8 @@ def capture(
     if warm_from is not None:
         shutil.copytree(warm_from / "caches", caches)
     state = str(folder / STATE) if keep_state else None
-    request = {"do": "capture", "strategy": strategy, "artifact": str(folder / "artifact"), "state": state}
+    request: dict[str, Any] = {"do": "capture", "strategy": strategy, "artifact": str(folder / "artifact")}
+    request |= {"state": state, "with_caches": with_caches}
     messages, ending = ask_child(setting, request, caches)
     failed = failure(messages, ending, setting)
     if failed is not None:
@@ -62,7 +70,7 @@ def load(
         setting: The same as at the capture.
         strategy: The strategy's name, or ``eager``.
         captured: The folder given to :func:`capture`; None for eager.
-        temperature: ``cold`` or ``warm``.
+        temperature: ``cold``, ``warm``, or ``bundled``, of a capture with caches.
         hot: Load a second time in the same process; its sample follows the first.
         shapes: Then call once with each extra shape that the model names.
         calls: Then time later calls, in turn with eager's.
@@ -115,6 +123,7 @@ def load_with(
     shapes: bool = False,
     calls: bool = False,
     state: Path | None = None,
+    trust: bool = False,
 ) -> Outcome:
     """As :func:`load`, from the artifact's own folder and with what is in ``caches``; a failure is told as it came."""
     request = {
@@ -126,6 +135,7 @@ def load_with(
         "shapes": shapes,
         "calls": calls,
         "state": None if state is None else str(state),
+        "trust": trust,
     }
     messages, ending = ask_child(setting, request, caches)
     failed = failure(messages, ending, setting)

@@ -2,7 +2,8 @@
 
 ``<results>/<machine>/<commit8>-<environment>.context``, JSON lines: the first is one object (schema, commit,
 environment, torch, torch_git, triton, python, threads, isa, gpu, driver, profile, flags, compiler, load_average), each
-later one is ``{"case", "status", "reason"}``; of two lines about a case the later counts.
+later one is ``{"case", "status", "reason"}``, or ``{"case", "claim"}`` with what became of a claim that a case counts.
+Of two lines about a case, or about its claim, the later counts.
 """
 
 from __future__ import annotations
@@ -18,21 +19,21 @@ SCHEMA = 1
 
 def begin(path: Path, head: Mapping[str, Any]) -> None:
     """Write the first line, atomically; what an earlier run of the same result said about its cases is kept."""
-    cases: dict[str, str] = {}
+    told: dict[tuple[str, str | None], str] = {}
     if path.is_file():
         for line in path.read_text().splitlines()[1:]:
-            case = _case(line)
-            if case is not None:
-                cases.pop(case, None)
-                cases[case] = line
+            about = _about(line)
+            if about is not None:
+                told.pop(about, None)
+                told[about] = line
     path.parent.mkdir(parents=True, exist_ok=True)
-    _write(path, [json.dumps({"schema": SCHEMA, **head}), *cases.values()])
+    _write(path, [json.dumps({"schema": SCHEMA, **head}), *told.values()])
 
 
 def forget(path: Path, case: str) -> None:
     """Drop what an earlier run said about a case, as it is measured anew: it may now fail without a word."""
     lines = path.read_text().splitlines()
-    kept = [line for line in lines if _case(line) != case]
+    kept = [line for line in lines if (_about(line) or (None,))[0] != case]
     if kept != lines:
         _write(path, kept)
 
@@ -43,16 +44,22 @@ def add(path: Path, case: str, status: str, reason: str | None) -> None:
         file.write(json.dumps({"case": case, "status": status, "reason": reason}) + "\n")
 
 
+def add_claim(path: Path, case: str, result: Mapping[str, Any]) -> None:
+    """Append what became of a claim that the case counts: the fields of a ``ClaimResult``."""
+    with path.open("a") as file:
+        file.write(json.dumps({"case": case, "claim": dict(result)}) + "\n")
+
+
 def _write(path: Path, lines: Sequence[str]) -> None:
     aside = path.with_name(f".{path.name}.{os.getpid()}")
     aside.write_text("\n".join(lines) + "\n")
     aside.replace(path)
 
 
-def _case(line: str) -> str | None:
-    """The case of a line, or None where a killed run left it unfinished."""
+def _about(line: str) -> tuple[str, str | None] | None:
+    """The case of a line and the id of its claim, if any; None where a killed run left it unfinished."""
     try:
-        case: str = json.loads(line)["case"]
+        told = json.loads(line)
+        return told["case"], told["claim"]["id"] if "claim" in told else None
     except (ValueError, KeyError, TypeError):
         return None
-    return case

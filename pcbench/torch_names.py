@@ -26,7 +26,7 @@ class Name:
 
 
 _PRECOMPILE = ("2.14.1", "2.15.0")
-_ALL = ("2.11.0", *_PRECOMPILE)
+_ALL = ("2.11.0", "2.13.0", *_PRECOMPILE)
 _PT2 = "torch.export.pt2_archive._package"
 
 NAMES: dict[str, Name] = {
@@ -43,18 +43,26 @@ NAMES: dict[str, Name] = {
     "inductor": Name("torch._inductor", "", "loading what Inductor compiled", _ALL),
     "dynamo_config": Name("torch._dynamo", "config", "turning aot_compile on, which torch 2.11 leaves off", _ALL),
     "dynamo_counters": Name("torch._dynamo.utils", "counters", "seeing that a load compiled again", _ALL),
-    "mark_dynamic": Name("torch._dynamo", "mark_dynamic", "marking dims that vary", ("2.11.0", "2.15.0")),
+    "mark_dynamic": Name("torch._dynamo", "mark_dynamic", "marking dims that vary", ("2.11.0", *_PRECOMPILE)),
     "mark_unbacked": Name("torch._dynamo.decorators", "mark_unbacked", "marked dims under precompile", ("2.15.0",)),
     "nativert": Name("torch._C._nativert", "PyModelRunner", "running an exported archive in C++", ("2.11.0",)),
     "cache_artifacts": Name(
-        "torch.compiler._cache", "CacheArtifactManager", "gathering one model's cache artifacts", ("2.11.0", "2.15.0")
+        "torch.compiler._cache",
+        "CacheArtifactManager",
+        "gathering one model's cache artifacts",
+        ("2.11.0", "2.13.0", "2.15.0"),
     ),
-    "autograd_config": Name("torch._functorch", "config", "asking why a cache was bypassed", ("2.11.0", "2.15.0")),
+    "autograd_config": Name(
+        "torch._functorch", "config", "asking why a cache was bypassed", ("2.11.0", "2.13.0", "2.15.0")
+    ),
     "compile_package": Name(
-        "torch._dynamo.package", "CompilePackage", "loading with caching_precompile", ("2.11.0", "2.15.0")
+        "torch._dynamo.package", "CompilePackage", "loading with caching_precompile", ("2.11.0", "2.13.0", "2.15.0")
     ),
     "precompile_context": Name(
-        "torch._dynamo.precompile_context", "PrecompileContext", "saving with caching_precompile", ("2.11.0", "2.15.0")
+        "torch._dynamo.precompile_context",
+        "PrecompileContext",
+        "saving with caching_precompile",
+        ("2.11.0", "2.13.0", "2.15.0"),
     ),
     "inductor_config": Name("torch._inductor", "config", "options of a cached runner", ("2.11.0", "2.15.0")),
     "tensor_guards": Name(
@@ -82,6 +90,12 @@ NAMES: dict[str, Name] = {
     "precompile_trace": Name(
         "torch._precompile", "make_fx", "counting the graphs that precompile captures", ("2.15.0",)
     ),
+    "precompile_log": Name("torch._precompile", "log", "hearing what a load warns of", _PRECOMPILE),
+    "isa_list": Name("torch._inductor.cpu_vec_isa", "valid_vec_isa_list", "probing the instruction set", ("2.15.0",)),
+    "cpp_compiler": Name(
+        "torch._inductor.cpp_builder", "get_cpp_compiler", "what compiler caches are made with", ("2.15.0",)
+    ),
+    "fresh_cache": Name("torch._inductor.utils", "fresh_cache", "running with empty compiler caches", _ALL),
 }
 
 

@@ -18,11 +18,12 @@ from pathlib import Path
 
 from pcbench import checkout, discovery, sample_store
 from pcbench.asking import Setting
+from pcbench.claim_tracking import claims_holding as claims_holding
 from pcbench.errors import PcbenchError, UsageError
 from pcbench.hit_tracking import cache_hit_seconds as cache_hit_seconds
 from pcbench.sample_store import Absent, Store
 from pcbench.sample_store import SampleCounts as SampleCounts
-from pcbench.samples import EAGER, TEMPERATURES, CaptureCounts, CapturePhases
+from pcbench.samples import EAGER, USUAL_TEMPERATURES, CaptureCounts, CapturePhases
 from pcbench.status import Status
 from pcbench.tracked import Tracked, samples_of
 
@@ -112,7 +113,7 @@ def peak_rss_bytes(target: str, strategy: str, temperature: str, samples: Sample
 def load_benchmark(
     *targets: str,
     strategies: Sequence[str] = (EAGER, "export", "aoti"),
-    temperatures: Sequence[str] = TEMPERATURES,
+    temperatures: Sequence[str] = USUAL_TEMPERATURES,
     samples: SampleCounts = COUNTS,
 ) -> type:
     """An asv benchmark class that tracks load latency and peak memory of models.
@@ -132,7 +133,7 @@ def load_benchmark(
     for strategy in strategies:
         discovery.check_name("strategy", strategy, (EAGER, *discovery.strategy_names()))
     for temperature in temperatures:
-        discovery.check_name("temperature", temperature, TEMPERATURES)
+        discovery.check_name("temperature", temperature, USUAL_TEMPERATURES)
     with_peak = [temperature for temperature in temperatures if temperature in PEAK_TEMPERATURES]
 
     class Load:

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 import pcbench
-from pcbench import discovery, torch_api
+from pcbench import discovery, strategies, torch_api
 from pcbench.errors import RunnerError
 from pcbench.models import dataclass_io, mlp
 from pcbench.runner import agreement, making
@@ -140,7 +140,7 @@ def test_a_baked_size_is_seen_by_trying_another(monkeypatch: pytest.MonkeyPatch)
             "as traced", "baked", lambda: None, lambda m, a, k: None, lambda c, f: None, lambda f, m: lambda x: x * 8
         )
 
-    monkeypatch.setattr(making, "_strategy", frozen)
+    monkeypatch.setattr(strategies, "named", frozen)
     with pytest.raises(RunnerError, match=r"toy did not keep the marked dims of Fixed dynamic: output 0 differs"):
         Cache(strategy="toy").load(Fixed(), batch(8))
 

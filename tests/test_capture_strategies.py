@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import expectations
 import pytest
-from users_model import HEAD, TAIL
+from warm import Warm
 
 from pcbench import discovery, sampling
 from pcbench.asking import Setting
@@ -18,13 +20,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("test_capture_strategies
 COMPILED = ("aoti", "aot_compile", "precompile_inductor", "cache_artifacts", "caching_precompile")
 
 
-@pytest.fixture(scope="module")
-def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Caches in which Inductor has found the instruction set, and of mlp nothing."""
-    folder = tmp_path_factory.mktemp("prepared")
-    (folder / "other.py").write_text(HEAD.replace("self.linear(x)", "self.linear(x).relu()") + TAIL)
-    assert sampling.capture(Setting(str(folder / "other.py")), "aot_compile", folder).status is Status.OK
-    return folder
+First = Callable[[str], tuple[Capture, Path]]
 
 
 def captured(strategy: str, folder: Path, caches: Path) -> Capture:
@@ -33,20 +29,32 @@ def captured(strategy: str, folder: Path, caches: Path) -> Capture:
     return capture
 
 
+@pytest.fixture(scope="module")
+def first_captures(tmp_path_factory: pytest.TempPathFactory, warm_caches: Warm) -> First:
+    """By a strategy's name, its capture from caches that know nothing of the model, and that capture's folder."""
+
+    @cache
+    def first(strategy: str) -> tuple[Capture, Path]:
+        folder = tmp_path_factory.mktemp(strategy) / "c"
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("PYTHONHASHSEED", "1")
+            return captured(strategy, folder, warm_caches(strategy)), folder
+
+    return first
+
+
 @pytest.mark.parametrize("strategy", discovery.strategy_names())
 def test_phases_add_up_and_counts_are_the_same_in_another_process_with_another_hash_seed(
-    strategy: str, prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    strategy: str, first_captures: First, warm_caches: Warm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lacking = expectations.unavailable(strategy)
     if lacking is not None:
         absent = sampling.capture(Setting("mlp"), strategy, tmp_path)
         assert (absent.status, lacking in str(absent.reason)) == (Status.UNAVAILABLE, True)
         return
-    captures = []
-    for seed in ("1", "2"):
-        monkeypatch.setenv("PYTHONHASHSEED", seed)
-        captures.append(captured(strategy, tmp_path / seed, prepared))
-    first, second = captures
+    first, _ = first_captures(strategy)
+    monkeypatch.setenv("PYTHONHASHSEED", "2")
+    second = captured(strategy, tmp_path / "2", warm_caches(strategy))
     compiled = strategy in COMPILED
 
     assert first.counts is not None
@@ -66,9 +74,9 @@ def test_phases_add_up_and_counts_are_the_same_in_another_process_with_another_h
     assert [phases[phase] > 0 for phase in ("inductor_s", "compile_s")] == [compiled, compiled], phases
 
 
-def test_a_warm_capture_finds_what_a_cold_one_built(prepared: Path, tmp_path: Path) -> None:
-    cold = captured("cache_artifacts", tmp_path / "cold", prepared).counts
-    warm = captured("cache_artifacts", tmp_path / "warm", tmp_path / "cold").counts
+def test_a_warm_capture_finds_what_a_cold_one_built(first_captures: First, tmp_path: Path) -> None:
+    first, folder = first_captures("cache_artifacts")
+    cold, warm = first.counts, captured("cache_artifacts", tmp_path / "warm", folder).counts
 
     assert cold is not None
     assert warm is not None

@@ -158,7 +158,7 @@ def test_ctrl_c_ends_the_children_and_keeps_what_was_measured(tmp_path: Path) ->
     [
         (("encodr",), ("there is no model 'encodr'", "did you mean 'encoder'?")),
         (("mlp", "--strategies", "exprt"), ("there is no strategy 'exprt'", "did you mean 'export'?")),
-        (("mlp", "--temperatures", "tepid"), ("there is no temperature 'tepid'", "cold, warm, hot")),
+        (("mlp", "--temperatures", "tepid"), ("there is no temperature 'tepid'", "cold, bundled, warm, hot")),
         (("nowhere.py",), ("there is no file nowhere.py",)),
         (("mlp", "--json", "no/such/folder/out.json"), ("cannot be written",)),
         (("mlp", "--figure", "."), ("cannot be written",)),

@@ -12,7 +12,7 @@ import pytest
 import torch
 from users_model import Write
 
-from pcbench import deployment, manifest, sampling
+from pcbench import deployment, manifest, sampling, signing
 from pcbench.asking import Setting
 from pcbench.conditions import (
     ALL,
@@ -96,8 +96,11 @@ def test_permission_bits_that_do_not_hold_for_root_make_a_condition_unavailable(
 
 def test_machine_code_for_a_better_cpu_is_refused_in_words(captured: tuple[Setting, Path, Path]) -> None:
     setting, folder, _ = captured
-    made = manifest.read(folder / "artifact")
-    manifest.write(folder / "artifact", replace(made, platform=replace(made.platform, isa="AVX2")))
+    path = folder / "artifact" / manifest.FILE
+    made = manifest.parse(path.read_bytes(), path)
+    text = manifest.text_of(replace(made, platform=replace(made.platform, isa="AVX2")))
+    path.write_bytes(text)
+    path.with_name(manifest.SIGNATURE).write_text(signing.sign(text))
 
     refused = deployment.load(setting, "export", folder, LESSER_CPU, "AVX2").outcome
     assert refused.status is Status.LOAD_FAILED

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from users_model import HEAD, TAIL, Write
+from warm import Warm
 
 from pcbench import sampling
 from pcbench.asking import Setting
@@ -80,9 +81,11 @@ def test_a_load_with_another_thread_count_is_refused_in_words(write: Write, tmp_
     assert "saved with 1 CPU threads, this process has 2" in str(outcome.reason)
 
 
-def test_a_load_that_compiles_although_it_has_the_captures_caches_is_degraded(tmp_path: Path) -> None:
-    setting = Setting("mlp", threads=1)
-    assert sampling.capture(setting, "precompile_inductor", tmp_path / "c").status is Status.OK
+def test_a_load_that_compiles_although_it_has_the_captures_caches_is_degraded(
+    warm_caches: Warm, tmp_path: Path
+) -> None:
+    setting, warm = Setting("mlp", threads=1), warm_caches("precompile_inductor")
+    assert sampling.capture(setting, "precompile_inductor", tmp_path / "c", warm_from=warm).status is Status.OK
     before = cached(tmp_path / "c")
     assert sampling.load(setting, "precompile_inductor", tmp_path / "c", "warm").status is Status.OK
     assert cached(tmp_path / "c") == before

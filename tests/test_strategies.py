@@ -99,7 +99,7 @@ def test_save_writes_its_folder_alone_and_a_manifest_that_lists_each_file(name: 
 
     assert [p.name for p in made_artifact.folder.parent.iterdir()] == ["artifact"]
     files = {p.relative_to(made_artifact.folder).as_posix() for p in made_artifact.folder.rglob("*") if p.is_file()}
-    assert files - {"manifest.json"} == set(made_artifact.manifest.sha256)
+    assert files - {"manifest.json", "manifest.sig"} == set(made_artifact.manifest.files)
     assert made_artifact.manifest.weights == strategy(name).weights
 
 

@@ -30,7 +30,7 @@ def test_a_model_that_differs_from_process_to_process_is_said_to(write: Write, t
     )
     assert sampling.capture(setting, "export", tmp_path / "c").status is Status.OK
 
-    with pytest.raises(UsageError, match="builds other weights or inputs in each process"):
+    with pytest.raises(UsageError, match="has other weights or inputs than the artifact"):
         sampling.load(setting, "export", tmp_path / "c", "warm")
 
 

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 from torch import nn
 
-from pcbench import torch_api
-from pcbench.runner import making
+from pcbench import strategies, torch_api
 from pcbench.strategies import Runner, Strategy, call_model, weak_runner
 
 
@@ -70,7 +69,7 @@ class Toys:
 @pytest.fixture
 def toys(monkeypatch: pytest.MonkeyPatch) -> Toys:
     made = Toys()
-    monkeypatch.setattr(making, "_strategy", made.strategy)
+    monkeypatch.setattr(strategies, "named", made.strategy)
     return made
 
 

@@ -106,7 +106,8 @@ def _run(path: Path, machine: Machine, suite: Mapping[str, Benchmark], problems:
             if told is not None and told.benchmark not in left_out and told not in measurements:
                 absences.setdefault(told, absence)
     context = None if sidecar is None else sidecar.context
-    return Run(commit, _date(raw.get("date")), environment, machine, context, measurements, absences, left_out)
+    claims = {} if sidecar is None else sidecar.claims
+    return Run(commit, _date(raw.get("date")), environment, machine, context, measurements, absences, left_out, claims)
 
 
 def _date(value: object) -> datetime:

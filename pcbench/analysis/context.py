@@ -1,17 +1,19 @@
 """The sidecar of a result file: what the run ran on, and why a case has no number.
 
 JSON lines. The first is one object: schema, commit, environment, torch, torch_git, triton, python, threads, isa, gpu,
-driver, profile, flags, compiler, load_average. Each later one is ``{"case", "status", "reason"}``.
+driver, profile, flags, compiler, load_average. Each later one is ``{"case", "status", "reason"}``, or
+``{"case", "claim"}`` with what became of a claim that the case counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pcbench.analysis.parsing import expect, load_json, optional, read_text
 from pcbench.analysis.records import Absence, Context
+from pcbench.claims import ClaimOutcome, ClaimResult
 from pcbench.errors import ResultsError
 from pcbench.sidecar import SCHEMA
 
@@ -22,12 +24,14 @@ class Sidecar:
 
     Attributes:
         absences: The case's id to why it has no number; the last line about a case counts.
+        claims: The claim's id to what became of it.
         problems: What of the file could not be read.
     """
 
     context: Context
     absences: Mapping[str, Absence]
     problems: tuple[str, ...] = ()
+    claims: Mapping[str, ClaimResult] = field(default_factory=dict)
 
 
 def sidecar_path(result: Path) -> Path:
@@ -46,15 +50,20 @@ def read_sidecar(path: Path) -> Sidecar:
         raise ResultsError("is empty")
     context = _context(expect(load_json(lines[0]), dict, "line 1"))
     absences: dict[str, Absence] = {}
+    claims: dict[str, ClaimResult] = {}
     problems = []
     for number, line in enumerate(lines[1:], start=2):
         try:
-            case, absence = _absence(expect(load_json(line), dict, "it"))
+            told = expect(load_json(line), dict, "it")
+            if "claim" in told:
+                result = _claim(expect(told["claim"], dict, "claim"))
+                claims[result.id] = result
+            else:
+                case, absence = _absence(told)
+                absences[case] = absence
         except ResultsError as error:
             problems.append(f"line {number}: {error.problem}")
-        else:
-            absences[case] = absence
-    return Sidecar(context, absences, tuple(problems))
+    return Sidecar(context, absences, tuple(problems), claims)
 
 
 def _context(head: Mapping[str, object]) -> Context:
@@ -91,3 +100,11 @@ def _load_average(value: object) -> float | None:
 def _absence(line: Mapping[str, object]) -> tuple[str, Absence]:
     case = expect(line.get("case"), str, "case")
     return case, Absence(expect(line.get("status"), str, "status"), optional(line.get("reason"), str, "reason"))
+
+
+def _claim(told: Mapping[str, object]) -> ClaimResult:
+    texts = {key: expect(told.get(key), str, key) for key in ("id", "document", "claim", "outcome", "evidence")}
+    outcome = texts.pop("outcome")
+    if outcome not in set(ClaimOutcome):
+        raise ResultsError(f"{outcome!r} is no outcome of a claim")
+    return ClaimResult(**texts, outcome=ClaimOutcome(outcome))

@@ -16,11 +16,12 @@ from pcbench.status import Status
 
 @dataclass(frozen=True)
 class DeployedRow:
-    """One strategy's cold loads in one condition.
+    """One strategy's loads with empty caches in one condition.
 
     Attributes:
         condition: One of :data:`pcbench.conditions.CONDITIONS`.
         status: UNAVAILABLE, too, where the condition itself cannot be made here.
+        temperature: ``cold``, or ``bundled`` where the artifact carries what its capture compiled.
         wrote: Files of the artifact that a load made, changed or removed.
     """
 
@@ -30,6 +31,12 @@ class DeployedRow:
     reason: str | None = None
     samples: tuple[LoadSample, ...] = ()
     wrote: tuple[str, ...] = ()
+    temperature: str = "cold"
+
+    @property
+    def name(self) -> str:
+        """The strategy, and where its artifact carries caches, that it does."""
+        return self.strategy if self.temperature == "cold" else f"{self.strategy} {self.temperature}"
 
     @property
     def start_s(self) -> tuple[float, ...]:
@@ -42,10 +49,10 @@ def deployed_lines(rows: tuple[DeployedRow, ...], as_captured_s: Mapping[str, Se
 
     Args:
         rows: What was measured.
-        as_captured_s: Cold starts of the same strategies in the same run, with the artifact where it was saved.
+        as_captured_s: Cold starts of the same, by name, in the same run, with the artifact where it was saved.
     """
-    by = {(row.strategy, row.condition): row for row in rows}
-    names = list(dict.fromkeys(row.strategy for row in rows))
+    by = {(row.name, row.condition): row for row in rows}
+    names = list(dict.fromkeys(row.name for row in rows))
     shown = [condition for condition in CONDITIONS if any(row.condition == condition for row in rows)]
     table = [("strategy", "as captured", *shown)]
     for name in names:
@@ -55,9 +62,9 @@ def deployed_lines(rows: tuple[DeployedRow, ...], as_captured_s: Mapping[str, Se
     by_reason: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         if row.status is not Status.OK:
-            by_reason.setdefault((row.strategy, f"{row.status}: {row.reason}"), []).append(row.condition)
+            by_reason.setdefault((row.name, f"{row.status}: {row.reason}"), []).append(row.condition)
         if row.wrote:
-            by_reason.setdefault((row.strategy, f"wrote {', '.join(row.wrote)}"), []).append(row.condition)
+            by_reason.setdefault((row.name, f"wrote {', '.join(row.wrote)}"), []).append(row.condition)
     said = [(name, f"{', '.join(conditions)}: {what}") for (name, what), conditions in by_reason.items()]
     return [
         "deployed: cold start to first output, the artifact as another machine has it",

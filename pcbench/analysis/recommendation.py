@@ -21,6 +21,7 @@ _ENOUGH = 2
 
 MEANING = {
     "cold": "a fresh process with empty compiler caches",
+    "bundled": "a fresh process with the caches that its artifact carries",
     "warm": "a fresh process with the caches that the capture left",
     "hot": "a second load in the same process",
 }

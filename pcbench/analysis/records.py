@@ -8,6 +8,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
+from pcbench.claims import ClaimResult
+
 Worse = Literal["up", "down", "any"]
 
 
@@ -121,6 +123,7 @@ class Run:
         context: None where the result has no sidecar: what it ran on is unknown.
         measurements, absences: Every case of the suite that the run holds is in exactly one of them.
         left_out: Benchmark to the reason why its result is no part of the series, such as another version.
+        claims: A document's claim, by its id, to what became of it.
     """
 
     commit: str
@@ -131,6 +134,7 @@ class Run:
     measurements: Mapping[Case, Measurement]
     absences: Mapping[Case, Absence] = field(default_factory=dict)
     left_out: Mapping[str, str] = field(default_factory=dict)
+    claims: Mapping[str, ClaimResult] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,9 @@ def sections(comparison: Comparison) -> list[list[str]]:
     if comparison.shapes:
         found.append(shape_lines(comparison.shapes))
     if comparison.deployed:
-        cold = {row.strategy: row.start_s for row in comparison.rows if row.temperature == "cold" and row.counts}
-        found.append(deployed_lines(comparison.deployed, cold))
+        here = {(row.strategy, row.temperature): row.start_s for row in comparison.rows if row.counts}
+        as_captured = {row.name: here.get((row.strategy, row.temperature), ()) for row in comparison.deployed}
+        found.append(deployed_lines(comparison.deployed, as_captured))
     if comparison.workers:
         found.append(workers_lines(comparison.workers))
     return found

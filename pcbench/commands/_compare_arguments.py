@@ -11,10 +11,11 @@ from matplotlib.figure import Figure
 from pcbench import discovery
 from pcbench.analysis.recommendation import CALLS_PER_START
 from pcbench.asking import Setting, usable_cpus
+from pcbench.commands._builds import add_env_argument
 from pcbench.commands._rounds import Plan
 from pcbench.conditions import CONDITIONS
 from pcbench.errors import UsageError
-from pcbench.samples import TEMPERATURES
+from pcbench.samples import TEMPERATURES, USUAL_TEMPERATURES
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,9 +31,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--temperatures",
         type=_list,
         metavar="T,U",
-        default=TEMPERATURES,
-        help="of cold (empty compiler caches), warm (the caches that the capture left) and hot (second load in a "
-        "process); default: all",
+        default=USUAL_TEMPERATURES,
+        help="of cold (empty compiler caches), bundled (the same, but the artifact carries what its capture compiled), "
+        "warm (the caches that the capture left) and hot (second load in a process); default: all but bundled, which "
+        "takes captures of its own",
     )
     parser.add_argument("--samples", type=_positive_int, default=3, help="fresh processes per row (default: 3)")
     parser.add_argument("--threads", type=_positive_int, help="CPU threads, at capture and at load (default: all CPUs)")
@@ -65,6 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--shapes", action="store_true", help="then call each loaded artifact once with each extra shape of the model"
     )
+    add_env_argument(parser)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every sample there")
     parser.add_argument("--figure", type=Path, metavar="FILE", help="draw the ladder and the break-even curve there")
 

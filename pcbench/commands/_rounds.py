@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from pcbench import sampling
 from pcbench.analysis.capture_table import CaptureRow
@@ -14,8 +15,10 @@ from pcbench.analysis.shape_calls import ShapeRow
 from pcbench.asking import Setting
 from pcbench.commands._progress import Step
 from pcbench.errors import PcbenchError, UsageError
-from pcbench.samples import EAGER, Capture, LoadSample, Outcome
+from pcbench.samples import BUNDLED, EAGER, Capture, LoadSample, Outcome
 from pcbench.status import Status
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,7 @@ class Plan:
 
     Attributes:
         strategies: Names, without eager, which is always measured.
-        temperatures: Some of cold, warm, hot.
+        temperatures: Some of cold, bundled, warm, hot.
         samples: Rounds: processes per strategy and temperature.
         capture_warm: Capture each strategy once more, from the caches that its capture left.
         shapes: Call each extra shape that the model names, after the load.
@@ -43,13 +46,20 @@ class Plan:
     def processes(self) -> tuple[str, ...]:
         """The temperatures that take a process of their own: a hot load is the second of a warm one's."""
         return tuple(
-            t for t in ("cold", "warm") if t in self.temperatures or (t == "warm" and "hot" in self.temperatures)
+            t
+            for t in ("cold", BUNDLED, "warm")
+            if t in self.temperatures or (t == "warm" and "hot" in self.temperatures)
         )
+
+    @property
+    def bundles(self) -> bool:
+        """Whether each strategy is captured once more, with its compiler caches in the artifact."""
+        return BUNDLED in self.temperatures
 
     @property
     def steps(self) -> int:
         """How many processes that is at most, the check of the model included."""
-        captures = len(self.strategies) * (1 + self.capture_warm)
+        captures = len(self.strategies) * (1 + self.capture_warm + self.bundles)
         return 1 + captures + self.samples * len(self.processes) * (1 + len(self.strategies))
 
 
@@ -60,6 +70,7 @@ class Measured:
     plan: Plan
     captures: dict[str, Capture] = field(default_factory=dict)
     warm_captures: dict[str, Capture] = field(default_factory=dict)
+    bundled_captures: dict[str, Capture] = field(default_factory=dict)
     outcomes: dict[tuple[str, str], list[Outcome]] = field(default_factory=dict)
 
     def rows(self) -> tuple[Row, ...]:
@@ -69,8 +80,13 @@ class Measured:
 
     def capture_rows(self) -> tuple[CaptureRow, ...]:
         """A row per capture that was taken, warm ones last."""
-        taken = (("cold", self.captures), ("warm", self.warm_captures))
+        taken = (("cold", self.captures), (BUNDLED, self.bundled_captures), ("warm", self.warm_captures))
         return tuple(CaptureRow(name, t, capture) for t, captures in taken for name, capture in captures.items())
+
+    def loadable(self, temperature: str) -> list[str]:
+        """The strategies whose capture for loads at this temperature is there."""
+        captures = self.bundled_captures if temperature == BUNDLED else self.captures
+        return [s for s in self.plan.strategies if s in captures and captures[s].status is Status.OK]
 
     def shape_rows(self) -> tuple[ShapeRow, ...]:
         """A row per strategy and extra shape that was reached."""
@@ -84,7 +100,7 @@ class Measured:
         return tuple(rows)
 
     def _row(self, strategy: str, temperature: str) -> Row | None:
-        captured = self.captures.get(strategy)
+        captured = (self.bundled_captures if temperature == BUNDLED else self.captures).get(strategy)
         outcomes = self.outcomes.get((strategy, "warm" if temperature == "hot" else temperature), [])
         if captured is not None and captured.status is not Status.OK:
             return Row(strategy, temperature, captured.status, captured.reason)
@@ -108,8 +124,8 @@ class Measured:
         )
 
 
-def measure(measured: Measured, folder: Path, step: Step) -> None:
-    """Fill ``measured``; artifacts and their caches are kept in ``folder`` meanwhile.
+def prepare(measured: Measured, folder: Path, step: Step) -> None:
+    """Check the model and capture it; artifacts and their caches are kept in ``folder`` for the rounds.
 
     Raises:
         PcbenchError: The model itself is at fault.
@@ -131,27 +147,37 @@ def measure(measured: Measured, folder: Path, step: Step) -> None:
         measured.captures[strategy] = sampling.capture(
             plan.setting, strategy, folder / strategy, keep_state=plan.keep_state
         )
-    captured = [s for s in plan.strategies if measured.captures[s].status is Status.OK]
+    captured = measured.loadable("cold")
+    for strategy in captured if plan.bundles else ():
+        step(f"capturing with {strategy}, with its caches")
+        place = folder_of(folder, strategy, BUNDLED)
+        measured.bundled_captures[strategy] = sampling.capture(
+            plan.setting, strategy, place, keep_state=plan.keep_state, with_caches=True
+        )
     for strategy in captured if plan.capture_warm else ():
         step(f"capturing with {strategy} again")
         again = folder / f"{strategy}-again"
         measured.warm_captures[strategy] = sampling.capture(plan.setting, strategy, again, warm_from=folder / strategy)
         shutil.rmtree(again, ignore_errors=True)
-    for number in range(1, plan.samples + 1):
-        for temperature in plan.processes:
-            for strategy in rotated([EAGER, *captured], number):
-                earlier = measured.outcomes.setdefault((strategy, temperature), [])
-                if earlier and not earlier[-1].samples:
-                    continue
-                step(f"{temperature} load {number} of {plan.samples}: {strategy}")
-                earlier.append(_load(plan, strategy, temperature, folder))
+
+
+def measure_round(measured: Measured, number: int, folder: Path, step: Step) -> None:
+    """Take a sample of every row; a strategy whose last load failed is left out."""
+    plan = measured.plan
+    for temperature in plan.processes:
+        for strategy in rotated([EAGER, *measured.loadable(temperature)], number):
+            earlier = measured.outcomes.setdefault((strategy, temperature), [])
+            if earlier and not earlier[-1].samples:
+                continue
+            step(f"{temperature} load {number} of {plan.samples}: {strategy}")
+            earlier.append(_load(plan, strategy, temperature, folder))
 
 
 def _load(plan: Plan, strategy: str, temperature: str, folder: Path) -> Outcome:
     return sampling.load(
         plan.setting,
         strategy,
-        None if strategy == EAGER else folder / strategy,
+        None if strategy == EAGER else folder_of(folder, strategy, temperature),
         temperature,
         hot=temperature == "warm" and "hot" in plan.temperatures,
         shapes=plan.shapes and temperature == plan.processes[-1],
@@ -159,12 +185,17 @@ def _load(plan: Plan, strategy: str, temperature: str, folder: Path) -> Outcome:
     )
 
 
-def rotated(names: Sequence[str], by: int) -> list[str]:
-    """The names from another one on in each round, so that none always follows the same neighbour."""
-    if not names:
+def folder_of(folder: Path, strategy: str, temperature: str) -> Path:
+    """Where a strategy's capture for loads at this temperature is: one with caches is a capture of its own."""
+    return folder / (f"{strategy}-with-caches" if temperature == BUNDLED else strategy)
+
+
+def rotated(items: Sequence[T], by: int) -> list[T]:
+    """The items from another one on in each round, so that none always follows the same neighbour."""
+    if not items:
         return []
-    start = by % len(names)
-    return [*names[start:], *names[:start]]
+    start = by % len(items)
+    return [*items[start:], *items[:start]]
 
 
 def _worst(outcomes: list[Outcome], temperature: str) -> tuple[Status, str | None]:

@@ -6,21 +6,21 @@ import argparse
 import io
 import json
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pcbench import asking, machine, processes
-from pcbench.analysis.comparison import Comparison, to_json
+from pcbench import processes
+from pcbench.analysis.builds_table import build_lines
+from pcbench.analysis.comparison import SCHEMA, Comparison, to_json
 from pcbench.analysis.quantities import counted
 from pcbench.analysis.recommendation import recommend
 from pcbench.analysis.sections import sections
 from pcbench.analysis.table import text_lines
-from pcbench.asking import Setting
 from pcbench.commands import Command
+from pcbench.commands._builds import builds
 from pcbench.commands._compare_arguments import add_arguments, plan
-from pcbench.commands._deploying import Deploying
-from pcbench.commands._deploying import measure as measure_deployed
+from pcbench.commands._compared import Compared, compared, measure, steps_of
 from pcbench.commands._progress import steps
-from pcbench.commands._rounds import Measured, measure
 from pcbench.conditions import CONDITIONS
 from pcbench.errors import PcbenchError
 from pcbench.reports._ladder import draw_comparison
@@ -30,38 +30,24 @@ from pcbench.status import Status
 
 def run(args: argparse.Namespace) -> int:
     """Measure, print, write; 2 when a strategy that was named is unavailable, or no row could be measured."""
-    asked = plan(args)
-    facts = _facts(asked.setting)
-    measured = Measured(asked)
-    deploying = Deploying(measured, CONDITIONS if args.deploy else (), args.workers)
-    ended = None
-    try:
-        with processes.scratch() as folder, steps(asked.steps + deploying.steps) as step:
-            measure(measured, folder, step)
-            measure_deployed(deploying, folder, facts["isa"], step)
-    except (KeyboardInterrupt, OSError, PcbenchError) as error:  # what was measured is worth keeping
-        if isinstance(error, PcbenchError) and not measured.rows():
-            raise
-        ended = "interrupted" if isinstance(error, KeyboardInterrupt) else f"could not go on: {error}"
-    comparison = Comparison(
-        model=args.model,
-        torch=facts["torch"],
-        triton=facts["triton"],
-        python=facts["python"],
-        machine=machine.describe() | {"isa": facts["isa"]},
-        threads=asked.setting.threads,
-        rows=measured.rows(),
-        captures=measured.capture_rows(),
-        shapes=measured.shape_rows(),
-        deployed=deploying.deployed_rows(),
-        workers=deploying.worker_rows(),
-    )
+    asked, ended = plan(args), None
+    with builds(args) as found:
+        measured = [compared(build, asked, CONDITIONS if args.deploy else (), args.workers) for build in found]
+        try:
+            with processes.scratch() as folder, steps(steps_of(measured)) as step:
+                measure(measured, folder, step)
+        except (KeyboardInterrupt, OSError, PcbenchError) as error:  # what was measured is worth keeping
+            if isinstance(error, PcbenchError) and not any(one.measured.rows() for one in measured):
+                raise
+            ended = "interrupted" if isinstance(error, KeyboardInterrupt) else f"could not go on: {error}"
+    reached = [one for one in measured if one.measured.rows()]
     if ended is not None:
-        kept = "what was measured until then follows" if comparison.rows else "nothing was measured"
+        kept = "what was measured until then follows" if reached else "nothing was measured"
         print(f"pcbench: {ended}; {kept}", file=sys.stderr)
-        if not comparison.rows:
+        if not reached:
             return 2
-    return max(_say(args, comparison), 0 if ended is None else 2)
+    code = _say(args, measured[0].comparison(args.model)) if len(measured) == 1 else _say_together(args, measured)
+    return max(code, 0 if ended is None else 2)
 
 
 def _say(args: argparse.Namespace, comparison: Comparison) -> int:
@@ -77,30 +63,74 @@ def _say(args: argparse.Namespace, comparison: Comparison) -> int:
         print("\n" + "\n".join(section))
     sys.stdout.flush()
     if args.json is not None:
-        _write(args.json, (json.dumps(to_json(comparison, recommendation.to_json()), indent=1) + "\n").encode())
+        _write_json(args.json, to_json(comparison, recommendation.to_json()))
     if comparison.rows and args.figure is not None:
-        picture = io.BytesIO()
-        draw_comparison(comparison).savefig(picture, format=args.figure.suffix.lstrip(".").lower(), dpi=150)
-        _write(args.figure, picture.getvalue())
-    for what, path in (("samples", args.json), ("figure", args.figure)):
-        if path is not None:
-            print(f"{what}: {path}")
+        _draw(comparison, args.figure)
     print(recommendation)
-    lacking = {
+    lacking = _lacking(args, comparison)
+    for strategy, reason in lacking.items():
+        print(f"pcbench: {strategy} is unavailable: {reason}", file=sys.stderr)
+    return 2 if lacking or not _usable(comparison) else 0
+
+
+def _say_together(args: argparse.Namespace, measured: Sequence[Compared]) -> int:
+    """Builds side by side; 2 when one could not be measured, or what was named is unavailable in all of them."""
+    comparisons = {one.build.name: one.comparison(args.model) for one in measured if one.measured.rows()}
+    recommended = {name: recommend(c, calls_per_start=args.calls) for name, c in comparisons.items()}
+    print(f"{args.model} on torch builds, start to first output: median and range")
+    for name, comparison in comparisons.items():
+        print(f"{name}: torch {comparison.torch}, Python {comparison.python}, {counted(comparison.threads, 'thread')}")
+    print("\n" + "\n".join(build_lines(comparisons)))
+    for name, comparison in comparisons.items():
+        for section in sections(comparison):
+            print(f"\n{name}: " + "\n".join(section))
+    sys.stdout.flush()
+    if args.json is not None:
+        told = [
+            {"name": one.build.name, "torch_git": one.facts["torch_git"]}
+            | to_json(comparisons[one.build.name], recommended[one.build.name].to_json())
+            for one in measured
+            if one.build.name in comparisons
+        ]
+        _write_json(args.json, {"schema": SCHEMA, "model": args.model, "builds": told})
+    for name, comparison in comparisons.items() if args.figure is not None else ():
+        _draw(comparison, args.figure.with_stem(f"{args.figure.stem}-{name}"))
+    print()
+    for name, recommendation in recommended.items():
+        print(f"{name}: {recommendation}")
+    for one in measured:
+        if one.failed is not None:
+            print(f"pcbench: {one.build.name}: {one.failed}", file=sys.stderr)
+    nowhere = set.intersection(*(set(_lacking(args, c)) for c in comparisons.values()))
+    for strategy in sorted(nowhere):
+        print(f"pcbench: {strategy} is unavailable in every build", file=sys.stderr)
+    whole = len(comparisons) == len(measured) and all(_usable(c) for c in comparisons.values())
+    return 2 if nowhere or not whole else 0
+
+
+def _lacking(args: argparse.Namespace, comparison: Comparison) -> dict[str, str | None]:
+    """The strategies that were named and are unavailable, with their reasons."""
+    return {
         row.strategy: row.reason
         for row in comparison.rows
         if row.strategy in (args.strategies or ()) and row.status is Status.UNAVAILABLE
     }
-    for strategy, reason in lacking.items():
-        print(f"pcbench: {strategy} is unavailable: {reason}", file=sys.stderr)
-    usable = any(row.counts for row in comparison.rows if row.strategy != EAGER)
-    return 2 if lacking or not usable else 0
 
 
-def _facts(setting: Setting) -> dict[str, str]:
-    messages = asking.ask(setting, {"do": "describe", "strategy": EAGER})
-    facts: dict[str, str] = next(m["facts"] for m in messages if "facts" in m)
-    return facts
+def _usable(comparison: Comparison) -> bool:
+    return any(row.counts for row in comparison.rows if row.strategy != EAGER)
+
+
+def _draw(comparison: Comparison, path: Path) -> None:
+    picture = io.BytesIO()
+    draw_comparison(comparison).savefig(picture, format=path.suffix.lstrip(".").lower(), dpi=150)
+    _write(path, picture.getvalue())
+    print(f"figure: {path}")
+
+
+def _write_json(path: Path, content: Mapping[str, object]) -> None:
+    _write(path, (json.dumps(content, indent=1) + "\n").encode())
+    print(f"samples: {path}")
 
 
 def _write(path: Path, content: bytes) -> None:

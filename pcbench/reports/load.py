@@ -18,7 +18,7 @@ from pcbench.reports import Report, Table
 from pcbench.reports._captions import all_ran_on, sample_counts
 from pcbench.reports._drawing import INK, caption, figure, log_axis, plain_axes, title, write_quantity
 from pcbench.reports._fastest import Standing, Start, standing
-from pcbench.samples import EAGER, TEMPERATURES
+from pcbench.samples import EAGER, USUAL_TEMPERATURES
 
 _LOOKS = {"cold": ("#0072B2", "s", -0.22), "warm": ("#E69F00", "D", 0.0), "hot": ("#D55E00", "o", 0.22)}
 _ROW_INCHES = 0.36
@@ -41,11 +41,11 @@ class _Panel:
 
     def coldest(self, strategy: str) -> tuple[int, float]:
         """The rank of the coldest temperature with a number, and that number."""
-        for rank, temperature in enumerate(TEMPERATURES):
+        for rank, temperature in enumerate(USUAL_TEMPERATURES):
             found = self.measurements.get((strategy, temperature))
             if found is not None:
                 return rank, found.value
-        return len(TEMPERATURES), 0.0
+        return len(USUAL_TEMPERATURES), 0.0
 
     @property
     def starts(self) -> dict[str, list[Start]]:
@@ -89,7 +89,7 @@ def _draw(runs: Sequence[Run]) -> Figure | None:
     legend, *axes = fig.subplots(len(heights), 1, gridspec_kw={"height_ratios": heights}, squeeze=False)[:, 0]
     legend.axis("off")
     present = {temperature for panel in panels for _, temperature in panel.measurements}
-    shown = [temperature for temperature in TEMPERATURES if temperature in present]
+    shown = [temperature for temperature in USUAL_TEMPERATURES if temperature in present]
     handles = [
         Line2D([], [], color=colour, marker=marker, markeredgecolor=INK, markersize=8, linewidth=2, label=temperature)
         for temperature, (colour, marker, _) in _LOOKS.items()
@@ -192,9 +192,9 @@ def _table(runs: Sequence[Run]) -> Table | None:
     for panel in _panels(runs):
         heading = ", ".join(value for _, value in panel.shared.params) or panel.shared.benchmark
         for strategy in panel.strategies:
-            cells = [_cell(panel, (strategy, temperature)) for temperature in TEMPERATURES]
+            cells = [_cell(panel, (strategy, temperature)) for temperature in USUAL_TEMPERATURES]
             rows.append((heading, strategy, *cells, str(panel.place)))
-    header = ("model", "strategy", *TEMPERATURES, "environment")
+    header = ("model", "strategy", *USUAL_TEMPERATURES, "environment")
     return Table(header, tuple(rows)) if rows else None
 
 

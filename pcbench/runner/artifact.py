@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import platform as python_platform
-import shutil
-from contextlib import AbstractContextManager, nullcontext
+import weakref
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
@@ -14,11 +16,14 @@ from typing import Any
 import torch
 from torch import nn
 
-from pcbench import manifest, pytrees, snapshot
-from pcbench.errors import ArtifactError
-from pcbench.manifest import Manifest, Platform
+from pcbench import manifest, processes, pytrees, signing, snapshot, vetting
+from pcbench.errors import ArtifactError, PcbenchError
+from pcbench.manifest import Caches, Manifest, Platform
 from pcbench.runner import agreement
 from pcbench.strategies import Strategy
+
+_ROOM = 2**20
+"""With fewer free bytes than these, a write that failed is taken to have failed for want of room."""
 
 
 @dataclass(frozen=True)
@@ -26,12 +31,14 @@ class Artifact:
     """A saved model.
 
     Attributes:
-        folder: Where its payload and manifest are.
+        folder: Where it was saved.
         manifest: What the manifest says.
+        payload: The folder to load from: of an artifact that was opened, the private copy that was checked.
     """
 
     folder: Path
     manifest: Manifest
+    payload: Path
 
 
 @dataclass(frozen=True)
@@ -58,6 +65,7 @@ def here() -> Platform:
         isa=torch.backends.cpu.get_cpu_capability(),
         arch=python_platform.machine(),
         threads=torch.get_num_threads(),
+        features=tuple(sorted(name for name, has in torch.cpu.get_capabilities().items() if has is True)),
     )
 
 
@@ -83,12 +91,13 @@ def describe(
             found,
             device=inputs[0].device.type if inputs else "cpu",
             isa=found.isa if strategy.machine_code else manifest.ANY_ISA,
+            features=found.features if strategy.machine_code else (),
         ),
         grad=torch.is_grad_enabled(),
         inputs=tuple(f"{str(t.dtype).removeprefix('torch.')}{list(t.shape)}:{list(t.stride())}" for t in inputs),
         dataclasses=pytrees.register((args, kwargs, output)),
         fingerprint=agreement.fingerprint(model, args, kwargs),
-        sha256={},
+        files={},
     )
 
 
@@ -99,40 +108,114 @@ def capture(
     return Captured(strategy, strategy.capture(model, args, kwargs), description)
 
 
-def save(captured: Captured, folder: Path, clock: AbstractContextManager[None] | None = None) -> Artifact:
-    """Write the artifact beside ``folder``, then rename: a folder that is there is whole.
+def save(
+    captured: Captured,
+    folder: Path,
+    clock: AbstractContextManager[None] | None = None,
+    gather: Callable[[Path], Caches] | None = None,
+    *,
+    signed: bool = True,
+) -> Artifact:
+    """Write and sign the artifact beside ``folder``, then rename: a folder that is there is whole.
 
-    ``clock`` surrounds the strategy's own save, without the manifest and its digests.
+    What a process that was killed left there is removed.
+
+    Args:
+        captured: What is saved.
+        folder: Where; it must not exist. It can be read by this user alone.
+        clock: Surrounds the strategy's own save, without the manifest and its digests.
+        gather: Adds compiler caches to a folder, and says what they were made with.
+        signed: Sign it with this user's key, which is made where there is none; without, it loads with trust alone.
 
     Raises:
-        ArtifactError: ``folder`` exists already.
+        ArtifactError: ``folder`` exists already, or cannot be written.
     """
     if folder.exists():
-        raise ArtifactError(f"{folder} exists already", hint="remove it, or save under another name")
-    aside = folder.with_name(f".{folder.name}.{os.getpid()}")
-    aside.mkdir(parents=True)
+        raise _exists(folder)
     try:
-        with clock or nullcontext():
-            captured.strategy.save(captured.payload, aside)
-        whole = replace(captured.manifest, sha256=manifest.digests(aside))
-        manifest.write(aside, whole)
-        aside.rename(folder)
-    except BaseException:
-        shutil.rmtree(aside, ignore_errors=True)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with processes.scratch(folder.parent) as aside:
+            made = aside / "artifact"
+            made.mkdir()
+            with clock or nullcontext():
+                captured.strategy.save(captured.payload, made)
+            caches = None if gather is None else gather(made)
+            whole = replace(captured.manifest, files=manifest.listed(made), caches=caches)
+            text = manifest.text_of(whole)
+            (made / manifest.FILE).write_bytes(text)
+            if signed:
+                (made / manifest.SIGNATURE).write_text(signing.sign(text))
+            for path in (made, *made.rglob("*")):
+                path.chmod(0o700 if path.is_dir() else 0o600)
+            made.rename(folder)
+    except PcbenchError:
         raise
-    return Artifact(folder, whole)
+    except Exception as error:  # torch says of a full disk only that its writer failed
+        if isinstance(error, OSError) and error.errno in (errno.ENOTEMPTY, errno.EEXIST):
+            raise _exists(folder) from error
+        reason = _why_not_written(error, folder.parent)
+        if reason is None:
+            raise
+        raise ArtifactError(
+            f"{folder} could not be written: {reason}", hint="nothing of it was kept; save it where there is room"
+        ) from error
+    return Artifact(folder, whole, folder)
 
 
-def open_checked(folder: Path, name: str) -> Artifact:
-    """The artifact in ``folder``, after its manifest and files were checked against this process.
+def _exists(folder: Path) -> ArtifactError:
+    return ArtifactError(f"{folder} exists already", hint="remove it, or save under another name")
+
+
+def _why_not_written(error: Exception, parent: Path) -> str | None:
+    """What the file system lacks, as far as that is why; None where it is something else."""
+    if isinstance(error, OSError) and error.errno is not None:
+        return os.strerror(error.errno)
+    found = os.statvfs(parent) if parent.is_dir() else None
+    return os.strerror(errno.ENOSPC) if found is not None and found.f_bavail * found.f_frsize < _ROOM else None
+
+
+def opened(folder: Path, *, trust: bool = False) -> Artifact:
+    """The artifact in ``folder``, in a private copy that was checked, and is kept as long as the answer is.
+
+    What of torch and of this machine it needs is not checked yet: see :func:`require_here`.
+
+    Args:
+        folder: Where it was saved.
+        trust: Take it without this user's signature, and from another user. Loading then runs whatever code it holds.
 
     Raises:
-        ArtifactError: It is damaged, or was made for something other than this process; the error says what differs.
+        ArtifactError: It is damaged, or not to be trusted; the error says how.
     """
-    found = manifest.read(folder)
-    manifest.check(folder, found, name, here())
-    if found.grad != torch.is_grad_enabled():
-        was, now = ("with" if grad else "without" for grad in (found.grad, torch.is_grad_enabled()))
-        raise ArtifactError(f"{folder} was saved {was} gradients, this is {now}", hint="load it under torch.no_grad()")
-    pytrees.register_named(found.dataclasses)
-    return Artifact(folder, found)
+    with ExitStack() as stack:
+        private = stack.enter_context(processes.scratch())
+        found = Artifact(folder, vetting.checked_copy(folder, private / "artifact", trust=trust), private / "artifact")
+        weakref.finalize(found, stack.pop_all().close)
+    return found
+
+
+def require_here(found: Artifact, name: str) -> None:
+    """Check that a strategy's artifact was made for this process, and register the dataclasses that it needs.
+
+    Raises:
+        ArtifactError: It was made for something other than this process; the error says what differs.
+    """
+    manifest.check(found.folder, found.manifest, name, here())
+    if found.manifest.grad != torch.is_grad_enabled():
+        was, now = ("with" if grad else "without" for grad in (found.manifest.grad, torch.is_grad_enabled()))
+        raise ArtifactError(
+            f"{found.folder} was saved {was} gradients, this is {now}",
+            hint="load it under torch.no_grad()" if torch.is_grad_enabled() else "load it under torch.enable_grad()",
+            layer="platform",
+        )
+    pytrees.register_named(found.manifest.dataclasses)
+
+
+def open_checked(folder: Path, name: str, *, trust: bool = False) -> Artifact:
+    """The artifact in ``folder``, after all checks: see :func:`opened` and :func:`require_here`.
+
+    Raises:
+        ArtifactError: It is refused; the error says why.
+    """
+    found = opened(folder, trust=trust)
+    require_here(found, name)
+    return found

@@ -18,6 +18,7 @@ import torch
 from torch import nn
 
 from pcbench import processes
+from pcbench.errors import RunnerError
 from pcbench.runner.making import Made
 from pcbench.runner.signature import Key, Metadata
 from pcbench.runner.weights import Layout, Watch
@@ -114,12 +115,23 @@ class Kept:
         return entry.runner
 
     def missed(self, name: str) -> Path:
-        """Count a miss; gives a folder for what it captures, which is not there yet."""
+        """Count a miss; gives a folder for what it captures, which is not there yet.
+
+        Raises:
+            RunnerError: This process has no room, or no right, to make one.
+        """
         with self._lock:
             self.misses += 1
             if self._folder is None or self._owner != os.getpid():  # a forked child makes a folder of its own
                 stack = ExitStack()
-                self._folder, self._owner = stack.enter_context(processes.scratch()), os.getpid()
+                try:
+                    made = stack.enter_context(processes.scratch())
+                except OSError as error:
+                    raise RunnerError(
+                        f"a folder for runners could not be made: {error.filename}: {error.strerror}",
+                        hint="let TMPDIR name another disk",
+                    ) from error
+                self._folder, self._owner = made, os.getpid()
                 weakref.finalize(self, stack.close)
             folder = self._folder
         self._settle()

@@ -9,14 +9,14 @@ from typing import Any
 import torch
 from torch import nn
 
-from pcbench import manifest, timing
+from pcbench import timing
 from pcbench.models import Model
-from pcbench.runner import artifact, targets
+from pcbench.runner import artifact, bundled, targets
 from pcbench.runner.artifact import Artifact
 from pcbench.runner.recompiling import CompileWatch
 from pcbench.runner.stages import Emit, Request, StageFailedError, stage, strategy_of
 from pcbench.runner.verification import require_agreement, require_same
-from pcbench.samples import EAGER
+from pcbench.samples import BUNDLED, EAGER
 from pcbench.status import Status
 from pcbench.strategies import Runner, Strategy
 
@@ -26,34 +26,32 @@ def load(request: Request, clock: timing.PhaseClock, emit: Emit) -> None:
 
     What reads the artifact to check it, makes inputs or compares answers is not on the clock.
     """
-    folder = None if request.artifact is None else Path(request.artifact)
-    stated = None
-    if folder is not None:
+    opened = None
+    if request.artifact is not None:
         with stage(emit, "the manifest", Status.LOAD_FAILED):
-            stated = manifest.read(folder)
+            opened = artifact.opened(Path(request.artifact), trust=request.trust)
     cwd = Path(request.cwd)
     with clock.phase("import_other_s"):
         with stage(emit, "the imports", Status.LOAD_FAILED):
             strategy = None if request.strategy == EAGER else strategy_of(request)
         needs_model = strategy is None or strategy.weights == "passed"
         # An answer made of a model library's dataclasses needs that library, wherever the weights are.
-        needs_module = needs_model or (stated is not None and bool(stated.dataclasses))
+        needs_module = needs_model or (opened is not None and bool(opened.manifest.dataclasses))
         definition = targets.find(request.target, cwd) if needs_module else None
     definition = definition or targets.find(request.target, cwd)
     if request.state is not None:
         definition = targets.with_state(definition, Path(request.state))
     with torch.set_grad_enabled(definition.grad):
-        opened = None
-        if folder is not None:
+        if opened is not None:
             with stage(emit, "the manifest", Status.LOAD_FAILED):
-                opened = artifact.open_checked(folder, request.strategy)
+                artifact.require_here(opened, request.strategy)
         watch = CompileWatch(clock)
         emit({"stage": "building the model"})
         model = nn.Module()
         if needs_model:
             model = _timed_build(definition, clock)
             require_same(request, definition, model, opened)
-        runner, output = _first_output(clock, emit, opened, strategy, model, definition)
+        runner, output = _first_output(clock, emit, opened, strategy, model, definition, request.temperature)
         rss, elapsed_s = timing.peak_rss_bytes(), time.monotonic() - clock.started
         if not needs_model:
             model = targets.build(definition)
@@ -65,7 +63,7 @@ def load(request: Request, clock: timing.PhaseClock, emit: Emit) -> None:
             emit({"stage": "hot load: building the model"})
             if needs_model:
                 model = _timed_build(definition, watch.clock)
-            runner, output = _first_output(watch.clock, emit, opened, strategy, model, definition, "hot ")
+            runner, output = _first_output(watch.clock, emit, opened, strategy, model, definition, "hot")
             require_agreement(request, emit, definition, model, output)
             emit({"sample": _sample(strategy, "hot", watch, None, None)})
         if request.calls:
@@ -87,12 +85,18 @@ def _first_output(
     strategy: Strategy | None,
     model: nn.Module,
     definition: Model,
-    named: str = "",
+    temperature: str,
 ) -> tuple[Runner, Any]:
     """The runner (eager's is the model) and its first output, both on the clock; making inputs is not."""
     args, kwargs = targets.inputs(definition)
+    named = "hot " if temperature == "hot" else ""
     with stage(emit, f"{named}load", Status.LOAD_FAILED), clock.phase("load_s"):
-        runner = model if strategy is None or opened is None else strategy.load(opened.folder, model)
+        if strategy is None or opened is None:
+            runner: Runner = model
+        elif opened.manifest.caches is not None and temperature == BUNDLED:
+            runner = bundled.load(opened, strategy, model)
+        else:
+            runner = strategy.load(opened.payload, model)
     with stage(emit, f"{named}first call", Status.LOAD_FAILED), clock.phase("first_call_s"):
         output = runner(*args, **kwargs)
     return runner, output

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from pcbench import discovery, snapshot, torch_api
+from pcbench import discovery, snapshot, strategies, torch_api
 from pcbench.errors import PcbenchError, RunnerError, UsageError
 from pcbench.runner import agreement, artifact, signature, weights
 from pcbench.runner.weights import Watch
@@ -43,7 +43,7 @@ class Made:
 @functools.cache
 def default_strategy() -> str:
     """``nativert`` where this torch has it, else ``export``; tried once per process."""
-    if _PREFERRED in discovery.strategy_names() and _strategy(_PREFERRED).probe() is None:
+    if _PREFERRED in discovery.strategy_names() and strategies.named(_PREFERRED).probe() is None:
         return _PREFERRED
     return _OTHERWISE
 
@@ -65,7 +65,7 @@ def make(
         UsageError: There is no such strategy or option, or the model cannot be captured by any.
         RunnerError: The strategy failed, a marked dim did not stay dynamic, or the model changed meanwhile.
     """
-    strategy = _strategy(name)
+    strategy = strategies.named(name)
     in_effect = _in_effect(name, strategy, options)
     same_mode = signature.mode()
     _refuse_unhashable(name, model)
@@ -83,9 +83,9 @@ def make(
         with said("capture"):
             captured = artifact.capture(description, strategy, model, args, kwargs)
         with said("save"):
-            saved = artifact.save(captured, folder)
+            saved = artifact.save(captured, folder, signed=False)
         with said("load"):
-            runner = strategy.load(saved.folder, model)
+            runner = strategy.load(saved.payload, model)
     after = weights.walk(model)
     if not watch.fresh(after):
         raise RunnerError(f"{type(model).__qualname__} changed while {name} captured it", hint="load it again")
@@ -95,11 +95,6 @@ def make(
         if differs is not None:
             raise RunnerError(f"{name} did not keep the marked dims of {type(model).__qualname__} dynamic: {differs}")
     return Made(runner, tuple(kwargs), same_mode, watch, registered)
-
-
-def _strategy(name: str) -> Strategy:
-    discovery.check_name("strategy", name, discovery.strategy_names())
-    return discovery.load("pcbench.strategies", name, "STRATEGY", Strategy)
 
 
 def _in_effect(name: str, strategy: Strategy, options: Mapping[str, Any]) -> AbstractContextManager[Any]:

@@ -36,6 +36,8 @@ class Request:
         shapes: Call with the extra shapes that the model names.
         calls: Time later calls, in turn with eager's.
         state: A file for the model's weights and inputs: written at a capture, read at a load; None for neither.
+        with_caches: Save what was compiled with the artifact.
+        trust: Load the artifact without this user's signature, and another user's.
     """
 
     target: str
@@ -48,6 +50,8 @@ class Request:
     shapes: bool = False
     calls: bool = False
     state: str | None = None
+    with_caches: bool = False
+    trust: bool = False
 
 
 def strategy_of(request: Request) -> Strategy:

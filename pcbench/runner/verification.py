@@ -40,8 +40,10 @@ def require_same(request: Request, definition: Model, model: nn.Module, opened: 
         return
     if opened.manifest.fingerprint != agreement.fingerprint(model, *targets.inputs(definition)):
         raise UsageError(
-            f"{request.target} builds other weights or inputs in each process, so no answer can be checked",
-            hint="seed every random number that it uses (torch's generator is seeded already)",
+            f"{request.target} has other weights or inputs than the artifact was captured with, so no answer can be "
+            "checked",
+            hint="is it the model that was saved? If so, seed every random number that it uses (torch's generator is "
+            "seeded already)",
         )
 
 

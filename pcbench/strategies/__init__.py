@@ -21,7 +21,7 @@ from typing import Any, Literal
 import torch
 from torch import nn
 
-from pcbench import torch_api
+from pcbench import discovery, torch_api
 from pcbench.errors import ModelDiedError, UnavailableError
 
 Runner = Callable[..., Any]
@@ -55,6 +55,16 @@ class Strategy:
     machine_code: bool = True
     retraces: bool = False
     takes_options: bool = False
+
+
+def named(name: str) -> Strategy:
+    """The strategy of that name.
+
+    Raises:
+        UsageError: There is none.
+    """
+    discovery.check_name("strategy", name, discovery.strategy_names())
+    return discovery.load(__name__, name, "STRATEGY", Strategy)
 
 
 def call_model(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -10,19 +12,27 @@ from torch import nn
 
 from pcbench import torch_api
 from pcbench.strategies import Runner, Strategy, round_trip
-from pcbench.strategies._exported import exported
+from pcbench.strategies._exported import exported, sink
 
 _FILE = "model.pt2"
 
 
 def capture(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Path:
-    """A compiled package in torch's cache folder: exporting and compiling are one step of AOTInductor."""
-    package: str = torch_api.get("aoti_compile_and_package")(exported(model, args, kwargs))
-    return Path(package)
+    """A compiled package in a temporary file: compiling and packaging are one step of AOTInductor."""
+    handle, name = tempfile.mkstemp(suffix=".pt2")
+    os.close(handle)
+    package = Path(name)
+    try:
+        with sink(package) as opened:
+            torch_api.get("aoti_compile_and_package")(exported(model, args, kwargs), package_path=opened)
+    except BaseException:
+        package.unlink()
+        raise
+    return package
 
 
 def save(package: Path, folder: Path) -> None:
-    """Move the package: left in the cache folder, it would be carried along by every copy of the caches."""
+    """Move the package: left in the temporary folder, it would be carried along by every copy of the caches."""
     shutil.move(package, folder / _FILE)
 
 

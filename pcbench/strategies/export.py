@@ -10,7 +10,7 @@ from torch import nn
 
 from pcbench import torch_api
 from pcbench.strategies import Runner, Strategy, round_trip
-from pcbench.strategies._exported import exported
+from pcbench.strategies._exported import exported, write
 
 _FILE = "model.pt2"
 
@@ -23,7 +23,7 @@ def capture(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 
 def save(program: torch.export.ExportedProgram, folder: Path) -> None:
     """Write the archive."""
-    torch_api.get("package_pt2")(str(folder / _FILE), exported_programs={"forward": program})
+    write(program, folder / _FILE)
 
 
 def load(folder: Path, model: nn.Module) -> Runner:  # noqa: ARG001  # one signature for all strategies

@@ -18,7 +18,7 @@ from torch import nn
 from pcbench import torch_api
 from pcbench.errors import ArtifactError, UnavailableError
 from pcbench.strategies import Runner, Strategy, round_trip
-from pcbench.strategies._exported import exported
+from pcbench.strategies._exported import exported, write
 
 _ARCHIVE, _STRUCTURES = "model.pt2", "structures.json"
 
@@ -71,7 +71,7 @@ def capture(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 def save(captured: Captured, folder: Path) -> None:
     """Write the archive, and the structures."""
     program, structures = captured
-    torch_api.get("package_pt2")(str(folder / _ARCHIVE), exported_programs={"forward": program})
+    write(program, folder / _ARCHIVE)
     (folder / _STRUCTURES).write_text(json.dumps(structures), encoding="utf-8")
 
 

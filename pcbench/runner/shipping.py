@@ -1,0 +1,94 @@
+"""Save a compiled model to a folder that can be shipped, and load it in another process."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+
+from pcbench import strategies
+from pcbench.errors import UsageError
+from pcbench.runner import artifact, bundled, signature
+from pcbench.runner.artifact import Artifact
+from pcbench.strategies import Runner
+
+
+def save(
+    model: nn.Module,
+    example_inputs: Any,
+    folder: str | os.PathLike[str],
+    *,
+    strategy: str,
+    example_kwargs: Mapping[str, Any] | None = None,
+    with_caches: bool = False,
+) -> Artifact:
+    """Capture the model with a strategy, and save it, signed with this user's key, to a new folder.
+
+    Args:
+        model: The model, in the mode that it is to be captured in; gradients and threads as they are now.
+        example_inputs: A tensor (one argument), a tuple or list of arguments, or a mapping of keyword arguments.
+        folder: Where; it must not exist. Loading it runs code: whoever can sign for its users can run theirs.
+        strategy: A strategy's name.
+        example_kwargs: Keyword arguments beside a tensor, tuple or list.
+        with_caches: Save what was compiled with it, so that a first load elsewhere compiles nothing. The capture then
+            starts from empty compiler caches.
+
+    Raises:
+        UsageError: There is no such strategy, or the inputs cannot be used.
+        ArtifactError: The folder exists already, or cannot be written.
+        Exception: Whatever the strategy raises.
+    """
+    args, kwargs = signature.arguments(example_inputs, example_kwargs)
+    chosen = strategies.named(strategy)
+    description = artifact.describe(strategy, chosen, model, args, kwargs)
+    context: AbstractContextManager[Any] = nullcontext()
+    if with_caches and chosen.machine_code:
+        context = bundled.capturing()
+    with context as gather:
+        return artifact.save(artifact.capture(description, chosen, model, args, kwargs), Path(folder), gather=gather)
+
+
+def load(folder: str | os.PathLike[str], model: nn.Module | None = None, *, trust: bool = False) -> Runner:
+    """The runner of a saved model: called as the model is.
+
+    With compiler caches in the artifact, those are used: a copy of them, in a folder of this process's own.
+
+    Args:
+        folder: Where it was saved.
+        model: The model, for strategies whose weights are passed.
+        trust: Load what this user's key did not sign, and another user's files. That runs whatever code they hold.
+
+    Raises:
+        ArtifactError: It is refused; the error says why.
+        UsageError: It needs the model, and there is none.
+        Exception: Whatever the strategy raises.
+    """
+    if trust:
+        warnings.warn(f"{folder} is loaded whoever saved it, and loading runs its code", stacklevel=2)
+    found = artifact.opened(Path(folder), trust=trust)
+    artifact.require_here(found, found.manifest.strategy)
+    strategy = strategies.named(found.manifest.strategy)
+    if strategy.weights == "passed" and model is None:
+        raise UsageError(
+            f"{folder} has no weights of its own: {found.manifest.strategy} takes them from the model",
+            hint="load it with the model",
+        )
+    passed = nn.Module() if model is None else model
+    unusable = bundled.unusable(found) if found.manifest.caches is not None else None
+    if unusable is not None:
+        warnings.warn(f"{unusable}; what is missing is compiled", stacklevel=2)
+    if found.manifest.caches is None or unusable is not None:
+        runner = strategy.load(found.payload, passed)
+    else:
+        runner = bundled.load(found, strategy, passed)
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        return runner(*args, **kwargs)
+
+    run.artifact = found  # type: ignore[attr-defined]  # its private files are there as long as it is
+    return run

@@ -1,0 +1,153 @@
+"""Compiler caches that travel with an artifact: a first load elsewhere compiles nothing, and no other cache changes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+import warm
+from torch import nn
+
+from pcbench import compilers, deployment, manifest, sampling
+from pcbench.asking import Setting
+from pcbench.conditions import NO_COMPILER
+from pcbench.errors import UnavailableError
+from pcbench.manifest import Caches, Manifest
+from pcbench.runner import artifact, bundled
+from pcbench.runner.artifact import Artifact
+from pcbench.samples import BUNDLED
+from pcbench.status import Status
+from pcbench.strategies import Strategy
+
+_PATHS = {"torch_path": str(Path(torch.__file__).parent), "python_include": bundled._paths()[1]}
+CACHES = Caches(**_PATHS, compiler="g++", answers={"--version": "g++ 99\n", "-v": "gcc version 99\n"})
+
+SAVES = """
+import sys, torch, pcbench
+from pcbench import torch_api
+torch_api.get("isa_list")()  # from here on, torch does not probe the instruction set again in this process
+torch.manual_seed(0)
+model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU()).eval()
+with torch.no_grad():
+    pcbench.save(model, torch.ones(2, 8), sys.argv[1], strategy="cache_artifacts", with_caches=True)
+"""
+
+LOADS = """
+import os, sys, torch, pcbench
+torch.manual_seed(0)
+model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU()).eval()
+places = [os.environ[name] for name in ("PATH", "TORCHINDUCTOR_CACHE_DIR")]
+with torch.no_grad():
+    runner = pcbench.load(sys.argv[1], model)
+    first, second = runner(torch.ones(2, 8)), runner(torch.ones(2, 8))
+    assert torch.allclose(first, model(torch.ones(2, 8))) and torch.equal(first, second)
+assert [os.environ[name] for name in ("PATH", "TORCHINDUCTOR_CACHE_DIR")] == places
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("bundled")
+def test_an_artifact_with_caches_loads_where_there_is_no_compiler(tmp_path: Path) -> None:
+    setting, folder = Setting("mlp"), tmp_path / "c"
+    captured = sampling.capture(setting, "precompile_inductor", folder, with_caches=True)
+    assert (captured.status, captured.reason) == (Status.OK, None)
+
+    outcome = sampling.load(setting, "precompile_inductor", folder, BUNDLED)
+    without = deployment.load(setting, "precompile_inductor", folder, NO_COMPILER, "AVX2", BUNDLED)
+
+    assert (outcome.status, outcome.reason) == (Status.OK, None)
+    assert (without.outcome.status, without.outcome.reason, without.wrote) == (Status.OK, None, ())
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("bundled")
+def test_a_process_that_has_compiled_before_saves_all_that_a_first_load_needs(
+    tmp_path: Path, warm_caches: warm.Warm
+) -> None:
+    known = os.environ | {"TORCHINDUCTOR_CACHE_DIR": str(warm_caches("cache_artifacts") / "caches" / "inductor")}
+    subprocess.run([sys.executable, "-c", SAVES, str(tmp_path / "a")], check=True, env=known)
+    empty, other = tmp_path / "empty", compilers.path_without(os.environ["PATH"], tmp_path / "path")
+    empty.mkdir()
+
+    without = known | {"PATH": other, "TORCHINDUCTOR_CACHE_DIR": str(empty)}
+    subprocess.run(
+        [sys.executable, "-W", "error::UserWarning:pcbench", "-c", LOADS, str(tmp_path / "a")], check=True, env=without
+    )
+
+    assert list(empty.rglob("*.so")) == []
+
+
+def opened(tmp_path: Path, caches: Caches | None) -> Artifact:
+    """An artifact as it is after it was opened; its only library is a file that says so."""
+    payload = tmp_path / "private" / "artifact"
+    (payload / "caches" / "ab").mkdir(parents=True)
+    (payload / "caches" / "ab" / "kernel.so").write_text("a library")
+    made = Manifest("toy", "baked", artifact.here(), False, (), (), "f", manifest.listed(payload), caches)
+    return Artifact(tmp_path / "saved", made, payload)
+
+
+def looking(seen: list[str], *, retraces: bool = False) -> Strategy:
+    """A strategy whose load and runner tell where Inductor's caches are, and what the compiler says of itself."""
+
+    def look() -> None:
+        place = Path(os.environ["TORCHINDUCTOR_CACHE_DIR"])
+        said = subprocess.run(["g++", "--version"], capture_output=True, text=True, check=True).stdout
+        (place / "written").touch()
+        seen.append(f"{place / 'ab' / 'kernel.so'}: {(place / 'ab' / 'kernel.so').exists()}, {said.strip()}")
+
+    def load(folder: Path, model: nn.Module) -> object:  # noqa: ARG001
+        look()
+        return look
+
+    return Strategy("a toy", "baked", lambda: None, lambda *_: None, lambda *_: None, load, retraces=retraces)
+
+
+def test_a_load_finds_the_caches_in_a_private_folder_and_the_process_has_its_own_back(tmp_path: Path) -> None:
+    found, seen, before = opened(tmp_path, CACHES), [], dict(os.environ)
+
+    bundled.load(found, looking(seen), nn.Module())
+
+    assert seen == [f"{tmp_path}/private/inductor/ab/kernel.so: True, g++ 99"]
+    assert dict(os.environ) == before
+    assert set(manifest.listed(found.payload)) == {"caches/ab/kernel.so"}
+
+
+@pytest.mark.parametrize(("retraces", "looks"), [(True, 2), (False, 1)])
+def test_what_compiles_at_the_first_call_has_the_caches_then_and_no_later(
+    tmp_path: Path, retraces: bool, looks: int
+) -> None:
+    seen: list[str] = []
+    runner = bundled.load(opened(tmp_path, CACHES), looking(seen, retraces=retraces), nn.Module())
+    if retraces:
+        runner()
+
+    assert [line.endswith("True, g++ 99") for line in seen] == [True] * looks
+
+
+def test_the_stand_in_hands_other_questions_to_this_machines_compiler(tmp_path: Path) -> None:
+    tools = tmp_path / "bin"
+    bundled._stand_in(CACHES, tools)
+    ask = [str(tools / "g++"), "-dumpmachine"]
+
+    assert subprocess.check_output(ask) == subprocess.check_output(["g++", "-dumpmachine"])
+    assert subprocess.run([ask[0], "-v"], capture_output=True, text=True, check=True).stdout == "gcc version 99\n"
+
+
+@pytest.mark.parametrize(
+    ("caches", "words"),
+    [
+        (None, "carries no compiler caches"),
+        (replace(CACHES, torch_path="/elsewhere/torch"), "made with torch in /elsewhere/torch"),
+        (replace(CACHES, python_include="/elsewhere/include"), "made with Python's headers in /elsewhere/include"),
+    ],
+)
+def test_caches_for_another_place_are_not_used_and_that_is_said(
+    tmp_path: Path, caches: Caches | None, words: str
+) -> None:
+    with pytest.raises(UnavailableError, match=words):
+        bundled.load(opened(tmp_path, caches), looking([]), nn.Module())
