@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
-import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,16 +11,15 @@ from pathlib import Path
 
 from asv import environment, util  # type: ignore[import-untyped]
 
-from pcbench import torch_envs
-from pcbench.errors import PcbenchError
+from pcbench import interpreters, torch_envs
+from pcbench.errors import PcbenchError, UnavailableError
 
 _VERSIONS = """
-import importlib.metadata as m, importlib.util as u, json, sys
+import importlib.metadata as m, importlib.util as u
 def version(name):
     try: return m.version(name)
     except m.PackageNotFoundError: return None
-runner = u.find_spec("asv_runner") is not None
-print(json.dumps(["%d.%d" % sys.version_info[:2], version("torch"), version("triton"), runner]))
+tell(torch=version("torch"), triton=version("triton"), runner=u.find_spec("asv_runner") is not None)
 """
 
 
@@ -67,7 +64,7 @@ def chosen(python: str, torch: str, table: Mapping[str, str]) -> Interpreter:
         )
     try:
         found = interpreter(str(util.which(os.path.expandvars(named))), env and env.name)
-    except (OSError, subprocess.CalledProcessError) as error:
+    except (OSError, UnavailableError) as error:
         raise environment.EnvironmentUnavailable(f"cannot use the interpreter {named}: {error}") from None
     if env is None and torch[:1].isdigit() and not (found.torch or "").startswith(torch):
         hint = "" if table or os.sep in python else f"; `pcbench env add {torch}` makes one that has"
@@ -89,12 +86,13 @@ def interpreter(path: str, env: str | None = None) -> Interpreter:
 
     Raises:
         EnvironmentUnavailable: It has no asv_runner.
+        UnavailableError: It cannot be run, or is older than pcbench can use.
     """
-    out = subprocess.check_output([path, "-P", "-c", _VERSIONS], env=plain(os.environ), text=True)
-    python, torch, triton, runner = json.loads(out)
-    if not runner:
+    found = interpreters.told(path, _VERSIONS)
+    if not found["runner"]:
         raise environment.EnvironmentUnavailable(f"{path} has no asv_runner: install asv-runner there")
-    return Interpreter(str(Path(path).absolute()), python, torch, triton, env)
+    python = found["python"].rpartition(".")[0]
+    return Interpreter(str(Path(path).absolute()), python, found["torch"], found["triton"], env)
 
 
 def plain(env: Mapping[str, str]) -> dict[str, str]:

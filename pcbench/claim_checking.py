@@ -22,15 +22,15 @@ def check(claim: Claim, setting: Setting, caches: Path) -> ClaimResult:
         UsageError: The process must not run this code, so that no other claim would do better.
     """
     messages, ending = ask_child(replace(setting, target=claim.program), {"do": "claim"}, caches)
-    told = next((message["claim"] for message in messages if "claim" in message), None)
-    if told is not None:
-        return _result(claim, ClaimOutcome(told["outcome"]), told["evidence"])
     failed = failure(messages, ending, setting)
-    if failed is None:
+    if failed is not None:  # also where it had answered: what broke may be what the claim is about
+        status, reason = failed
+        outcome = ClaimOutcome.UNAVAILABLE if status is Status.UNAVAILABLE else ClaimOutcome.CRASHED
+        return _result(claim, outcome, reason)
+    told = next((message["claim"] for message in messages if "claim" in message), None)
+    if told is None:
         return _result(claim, ClaimOutcome.CRASHED, "its process ended without a word about it")
-    status, reason = failed
-    outcome = ClaimOutcome.UNAVAILABLE if status is Status.UNAVAILABLE else ClaimOutcome.CRASHED
-    return _result(claim, outcome, reason)
+    return _result(claim, ClaimOutcome(told["outcome"]), told["evidence"])
 
 
 def check_all(

@@ -128,7 +128,7 @@ def _text(function: ast.FunctionDef, path: Path) -> str:
 
 
 def to_json(checked: Sequence[Checked]) -> dict[str, Any]:
-    """One build as an object; several as a list of such objects, each with its name."""
+    """One build as an object, with its problem if it has one; several as a list of such objects, each with its name."""
     builds = [
         {
             "schema": SCHEMA,
@@ -139,6 +139,7 @@ def to_json(checked: Sequence[Checked]) -> dict[str, Any]:
         for build in checked
     ]
     if len(builds) == 1:
-        return builds[0]
+        problem = checked[0].problem
+        return builds[0] if problem is None else builds[0] | {"problem": problem}
     named = [{"name": build.name, "problem": build.problem} | told for build, told in zip(checked, builds, strict=True)]
     return {"schema": SCHEMA, "builds": named}

@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 from dataclasses import dataclass
+from typing import Any
 
 from pcbench.errors import UnavailableError
 
@@ -16,21 +17,28 @@ _ASK_S = 120.0
 # What -P does, which Python 3.10 does not know.
 _SAFE_PATH = "import sys; sys.path[:] = filter(None, sys.path)\n"
 
+# An interpreter's own start-up code may print as well, before the answer, and after it.
+_TOLD = "pcbench is told: "
+_TELL = f"""
+import json, sys
+def tell(**what):
+    print("\\n{_TOLD}" + json.dumps({{"python": "%d.%d.%d" % sys.version_info[:3], **what}}), flush=True)
+"""
+
 # version.py alone: an import of torch takes seconds, and a broken one is still worth a line in a list.
 _FACTS = """
-import importlib.metadata as m, importlib.util as u, json, runpy, sys
+import importlib.metadata as m, importlib.util as u, runpy
 from pathlib import Path
 def has(name):
     try: return bool(m.version(name))
     except m.PackageNotFoundError: return False
 spec = u.find_spec("torch")
 known = {} if spec is None or spec.origin is None else runpy.run_path(str(Path(spec.origin).with_name("version.py")))
-print(json.dumps({
-    "python": "%d.%d.%d" % sys.version_info[:3],
-    "torch": None if spec is None else str(known.get("__version__")),
-    "torch_git": known.get("git_version"),
-    "lacking": [name for name in sys.argv[1:] if not has(name)],
-}))
+tell(
+    torch=known.get("__version__"),
+    torch_git=known.get("git_version"),
+    lacking=[name for name in sys.argv[1:] if not has(name)],
+)
 """
 
 
@@ -61,11 +69,8 @@ def facts(python: str) -> Facts:
     Raises:
         UnavailableError: It cannot be run, or is older than pcbench can use.
     """
-    answer = json.loads(ask(python, _FACTS, *dependencies()))
-    found = Facts(**answer | {"lacking": tuple(answer["lacking"])})
-    if tuple(map(int, found.python.split("."))) < (3, 11):
-        raise UnavailableError(f"{python} is Python {found.python}; pcbench needs 3.11 or newer")
-    return found
+    answer = told(python, _FACTS, *dependencies())
+    return Facts(**answer | {"lacking": tuple(answer["lacking"])})
 
 
 def require_torch(python: str) -> Facts:
@@ -76,6 +81,22 @@ def require_torch(python: str) -> Facts:
     """
     found = facts(python)
     ask(python, "import torch")
+    return found
+
+
+def told(python: str, code: str, *words: str) -> dict[str, Any]:
+    """What a program hands to ``tell(name=value, ...)`` there, and the version of that Python as ``python``.
+
+    Raises:
+        UnavailableError: It cannot be run, tells nothing, or is older than pcbench can use.
+    """
+    lines = ask(python, _TELL + code, *words).splitlines()
+    answer = next((line.removeprefix(_TOLD) for line in reversed(lines) if line.startswith(_TOLD)), None)
+    if answer is None:
+        raise UnavailableError(f"{python} does not answer as a Python does")
+    found: dict[str, Any] = json.loads(answer)
+    if tuple(map(int, found["python"].split("."))) < (3, 11):
+        raise UnavailableError(f"{python} is Python {found['python']}; pcbench needs 3.11 or newer")
     return found
 
 
@@ -92,6 +113,7 @@ def ask(python: str, code: str, *words: str) -> str:
             env=env,
             capture_output=True,
             text=True,
+            errors="replace",
             timeout=_ASK_S,
             check=False,
         )

@@ -15,6 +15,9 @@ from pcbench.errors import ArtifactError
 FORMAT = 3
 FILE, SIGNATURE = OWN_FILES = ("manifest.json", "manifest.sig")
 _LONGEST_LINE = 4096
+ASKED = ("--version", "-v")
+"""What Inductor asks a compiler of its version."""
+
 ANY_ISA = "any"
 """The instruction set of an artifact that holds no machine code."""
 
@@ -137,6 +140,7 @@ def parse(text: bytes, path: Path) -> Manifest:
         _require_types(found)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         why = f"it lacks {error}" if isinstance(error, KeyError) else f"{error!s:.200}"
+        why = why if why.isprintable() else repr(why)
         raise ArtifactError(f"{path} is damaged: {why}", hint="save the model again", layer="format") from error
     return found
 
@@ -163,6 +167,8 @@ def _require_types(found: Manifest) -> None:
         raise ValueError("a field is no line of text")
     if not isinstance(found.grad, bool):
         raise TypeError("grad is neither true nor false")
+    if caches is not None and set(caches.answers) != set(ASKED):
+        raise ValueError("the compiler was asked something else")
 
 
 def check(folder: Path, manifest: Manifest, strategy: str, here: Platform) -> None:

@@ -11,15 +11,18 @@ import fcntl
 import hashlib
 import hmac
 import os
+import re
 import secrets
 import stat
 from pathlib import Path
 from typing import IO
 
+from pcbench.data_folder import data_folder
 from pcbench.errors import ArtifactError, PcbenchError
 
 KEYFILE = "PCBENCH_KEYFILE"
 _BYTES = 32
+_SIGNATURE = re.compile(rb"hmac-sha256 ([0-9a-f]{12}) ([0-9a-f]{64})\n?")
 _LARGEST = 4096
 
 
@@ -40,9 +43,8 @@ def verify(text: bytes, signature: bytes, whose: Path) -> None:
         ArtifactError: It is not; ``whose`` is what was signed.
         PcbenchError: The key cannot be used.
     """
-    words = signature.decode("ascii", errors="replace").split()
-    # compare_digest raises on text that is not ASCII.
-    if len(words) != 3 or words[0] != "hmac-sha256" or not all(map(str.isascii, words)):
+    words = _SIGNATURE.fullmatch(signature)
+    if words is None:
         raise ArtifactError(f"the signature of {whose} is damaged", hint="save it again", layer="signature")
     try:
         key = _key(make=False)
@@ -52,28 +54,29 @@ def verify(text: bytes, signature: bytes, whose: Path) -> None:
             hint=f"set {KEYFILE} to the key of who saved it, or trust it: loading runs its code",
             layer="signature",
         ) from error
-    if not hmac.compare_digest(words[1], _name(key)):
+    signer, digest = (word.decode() for word in words.groups())
+    if not hmac.compare_digest(signer, _name(key)):
         raise ArtifactError(
-            f"{whose} was signed with the key {words[1]}, this user has {_name(key)}",
+            f"{whose} was signed with the key {signer}, this user has {_name(key)}",
             hint=f"set {KEYFILE} to the key of who saved it, or trust it: loading runs its code",
             layer="signature",
         )
-    if not hmac.compare_digest(words[2], _digest(key, text)):
+    if not hmac.compare_digest(digest, _digest(key, text)):
         raise ArtifactError(f"{whose} was changed after it was signed", hint="save it again", layer="signature")
 
 
 def path() -> Path:
-    """Where the key is, or will be."""
+    """Where the key is, or will be.
+
+    Raises:
+        PcbenchError: There is no place for it.
+    """
     named = os.environ.get(KEYFILE)
     if named:
+        if not Path(named).is_absolute():  # each process that pcbench starts has a folder of its own
+            raise PcbenchError(f"{KEYFILE} is {named}, which is no whole path", hint="begin it with /")
         return Path(named)
-    data = os.environ.get("XDG_DATA_HOME")
-    try:
-        return (Path(data) if data else Path.home() / ".local" / "share") / "pcbench" / "key"
-    except RuntimeError as error:
-        raise PcbenchError(
-            "there is no place for a key: this user has no home folder", hint=f"name a file in {KEYFILE}"
-        ) from error
+    return data_folder() / "key"
 
 
 def _key(*, make: bool) -> bytes:
@@ -136,6 +139,9 @@ def _make(where: Path) -> None:
             fcntl.flock(file, fcntl.LOCK_EX)
             if not _is(file, aside):  # another process, that had the lock before, made it the key
                 continue
+            if where.exists():  # so did another, before this one opened what is then nobody's
+                aside.unlink()
+                return
             file.truncate(0)
             file.write(secrets.token_hex(_BYTES) + "\n")
             file.flush()

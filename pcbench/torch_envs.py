@@ -22,6 +22,7 @@ from typing import IO, Any
 
 import pcbench
 from pcbench import interpreters
+from pcbench.data_folder import data_folder
 from pcbench.errors import PcbenchError, UnavailableError, UsageError
 
 THIS = "this"
@@ -31,26 +32,39 @@ SCHEMA = 1
 RECORD, MARKER, VENV = "env.json", "making.json", "venv"
 _REMOVED = ".removed-"
 
+_MADE: dict[str, type] = {"release": str, "made_with": str, "options": list, "base": str}
+_FIELDS = {"made": _MADE | {"torch": str}, "adopted": {"python": str, "torch": str}, "being made": _MADE}
+
 
 @dataclass(frozen=True)
 class Env:
     """A named interpreter.
 
     Attributes:
-        kind: ``made``, ``adopted``, or ``incomplete`` for one whose making was interrupted.
-        python: The interpreter's path.
+        kind: ``made``, ``adopted``, ``incomplete`` for one whose making was interrupted, or ``damaged``.
+        python: The interpreter's path, which nothing need be at where it is incomplete or damaged.
+        problem: Why it cannot be used, and what to do, where it is incomplete or damaged.
     """
 
     name: str
     kind: str
     python: str
+    problem: PcbenchError | None = None
 
 
 def root() -> Path:
-    """Where environments are kept: PCBENCH_ENVS, else pcbench/envs in the user's data folder."""
+    """Where environments are kept: PCBENCH_ENVS, else envs in pcbench's data folder.
+
+    Raises:
+        PcbenchError: Neither can be told: this user has no home.
+    """
     named = os.environ.get("PCBENCH_ENVS")
-    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    return Path(named).expanduser().absolute() if named else Path(data) / "pcbench" / "envs"
+    if not named:
+        return data_folder() / "envs"
+    try:
+        return Path(named).expanduser().absolute()
+    except RuntimeError as error:
+        raise PcbenchError(f"PCBENCH_ENVS is {named}, and there is no such home", hint="give its whole path") from error
 
 
 def known() -> tuple[Env, ...]:
@@ -61,12 +75,19 @@ def known() -> tuple[Env, ...]:
 
 
 def _env(folder: Path) -> Env | None:
-    if folder.name.startswith("."):
+    name, python = folder.name, str(venv_python(folder))
+    if name.startswith("."):
         return None
-    if (folder / RECORD).is_file():
+    being_made = (folder / MARKER).is_file()  # before the record, which is there when the marker goes
+    try:
         record = read_record(folder / RECORD)
-        return Env(folder.name, record["kind"], record.get("python") or str(venv_python(folder)))
-    return Env(folder.name, "incomplete", str(venv_python(folder))) if (folder / MARKER).is_file() else None
+    except (FileNotFoundError, NotADirectoryError):
+        hint = "the same `pcbench env add` continues it"
+        problem = UsageError(f"the environment {name} is incomplete", hint=hint)
+        return Env(name, "incomplete", python, problem) if being_made else None
+    except PcbenchError as error:
+        return Env(name, "damaged", python, error)
+    return Env(name, record["kind"], record["python"] if record["kind"] == "adopted" else python)
 
 
 def venv_python(folder: Path) -> Path:
@@ -79,6 +100,7 @@ def find(name: str) -> Env:
 
     Raises:
         UsageError: There is none, it is incomplete, or several builds have this version.
+        PcbenchError: It is damaged.
     """
     if name == THIS:
         return Env(THIS, "adopted", sys.executable)
@@ -92,24 +114,29 @@ def find(name: str) -> Env:
     return found
 
 
+def named(name: str) -> Env | None:
+    """The environment of this name, usable or not, if there is one."""
+    return next((env for env in known() if env.name == name), None)
+
+
 def serving(name: str) -> Env | None:
     """The environment of this name, else the one whose torch has this version, if there is one.
 
     Raises:
         UsageError: It is incomplete, or several builds have this version.
+        PcbenchError: It is damaged.
     """
-    envs = known()
-    named = next((env for env in envs if env.name == name), None)
-    if named is not None and named.kind == "incomplete":
-        raise UsageError(f"the environment {name} is incomplete", hint="the same `pcbench env add` continues it")
-    if named is not None:
-        return named
+    found = named(name)
+    if found is not None and found.problem is not None:
+        raise found.problem
+    if found is not None:
+        return found
     matching: dict[Env, str | None] = {}
-    for env in envs:
+    for env in (env for env in known() if env.problem is None):
         with suppress(UnavailableError):  # an interpreter that cannot be run has no torch to offer
-            found = interpreters.facts(env.python)
-            if env.kind != "incomplete" and name in (found.torch, found.release):
-                matching[env] = found.torch_git
+            held = interpreters.facts(env.python)
+            if name in (held.torch, held.release):
+                matching[env] = held.torch_git
     if len(set(matching.values())) > 1:
         several = ", ".join(env.name for env in matching)
         raise UsageError(f"several builds have torch {name}: {several}", hint="give one of these names")
@@ -160,12 +187,24 @@ def read_record(path: Path) -> dict[str, Any]:
     """An environment's record, or the marker of one that is being made.
 
     Raises:
-        PcbenchError: It is no JSON.
+        PcbenchError: It cannot be read, is no JSON, or does not say what such a record must.
+        FileNotFoundError, NotADirectoryError: There is none.
     """
+    hint = f"`pcbench env remove {path.parent.name}` removes it"
     try:
-        found: dict[str, Any] = json.loads(path.read_text())
-    except ValueError as error:
-        raise PcbenchError(f"{path} is damaged: {error}", hint=f"remove the folder {path.parent}") from error
+        found = json.loads(path.read_text())
+    except (FileNotFoundError, NotADirectoryError):
+        raise
+    except (OSError, ValueError) as error:
+        raise PcbenchError(f"{path} is damaged: {error}", hint=hint) from error
+    if not isinstance(found, dict):
+        raise PcbenchError(f"{path} is damaged: it is no object", hint=hint)
+    kind = str(found.get("kind", "being made" if path.name == MARKER else None))
+    if kind not in _FIELDS:
+        raise PcbenchError(f"{path} is damaged: its kind is {kind}", hint=hint)
+    wrong = [name for name, type_ in _FIELDS[kind].items() if not isinstance(found.get(name), type_)]
+    if wrong:
+        raise PcbenchError(f"{path} is damaged: it does not say {', '.join(wrong)}", hint=hint)
     return found
 
 

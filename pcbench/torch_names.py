@@ -91,9 +91,13 @@ NAMES: dict[str, Name] = {
         "torch._precompile", "make_fx", "counting the graphs that precompile captures", ("2.15.0",)
     ),
     "precompile_log": Name("torch._precompile", "log", "hearing what a load warns of", _PRECOMPILE),
-    "isa_list": Name("torch._inductor.cpu_vec_isa", "valid_vec_isa_list", "probing the instruction set", ("2.15.0",)),
+    "cpu_vec_isa": Name("torch._inductor.cpu_vec_isa", "", "probing the instruction set", ("2.15.0",)),
+    "cpp_builder": Name("torch._inductor.cpp_builder", "", "asking the compiler anew", ("2.15.0",)),
     "cpp_compiler": Name(
         "torch._inductor.cpp_builder", "get_cpp_compiler", "what compiler caches are made with", ("2.15.0",)
+    ),
+    "cache_dir": Name(
+        "torch._inductor.runtime.cache_dir_utils", "cache_dir", "whose compiler caches a load takes", ("2.15.0",)
     ),
     "fresh_cache": Name("torch._inductor.utils", "fresh_cache", "running with empty compiler caches", _ALL),
 }

@@ -68,7 +68,8 @@ def _forked(strategy: str, target: Path, at: int, after_s: float | None, count: 
 
 def _works(target: Path, strategy: str) -> bool:
     model, x = bases.build(), bases.inputs()
-    found = artifact.open_checked(target, strategy)
+    found = artifact.opened(target)
+    artifact.require_here(found, strategy)
     runner = strategies.named(strategy).load(found.payload, model)
     return torch.allclose(runner(x), model(x))
 

@@ -52,7 +52,9 @@ def test_compare_samples_builds_in_turn_and_one_that_fails_does_not_take_the_oth
     assert header == ["strategy", "twin", "this"]
     assert [line.split(":")[0] for line in ended.stdout.splitlines()[-2:]] == ["twin", "this"]
     written = json.loads((tmp_path / "out.json").read_text())
-    assert (written["schema"], [build["name"] for build in written["builds"]]) == (1, ["twin", "this"])
+    assert (written["schema"], [build["name"] for build in written["builds"]]) == (1, ["twin", "broken", "this"])
+    broken = written["builds"].pop(1)
+    assert (set(broken), "could not be asked to describe" in broken["problem"]) == ({"name", "problem"}, True)
     assert all(len(row["samples"]) == 2 for build in written["builds"] for row in build["results"])
     first, second = (
         [line.split()[3] for line in ended.stderr.splitlines() if f"warm load {n} of 2: export" in line] for n in (1, 2)

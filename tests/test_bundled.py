@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 import subprocess
 import sys
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,12 +16,12 @@ import torch
 import warm
 from torch import nn
 
-from pcbench import compilers, deployment, manifest, sampling
+from pcbench import compilers, deployment, manifest, sampling, torch_api
 from pcbench.asking import Setting
 from pcbench.conditions import NO_COMPILER
-from pcbench.errors import UnavailableError
+from pcbench.errors import ArtifactError, PcbenchError, UnavailableError
 from pcbench.manifest import Caches, Manifest
-from pcbench.runner import artifact, bundled
+from pcbench.runner import artifact, bundled, shipping
 from pcbench.runner.artifact import Artifact
 from pcbench.samples import BUNDLED
 from pcbench.status import Status
@@ -30,7 +33,7 @@ CACHES = Caches(**_PATHS, compiler="g++", answers={"--version": "g++ 99\n", "-v"
 SAVES = """
 import sys, torch, pcbench
 from pcbench import torch_api
-torch_api.get("isa_list")()  # from here on, torch does not probe the instruction set again in this process
+torch_api.get("cpu_vec_isa").valid_vec_isa_list()  # torch does not probe it again in this process
 torch.manual_seed(0)
 model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU()).eval()
 with torch.no_grad():
@@ -47,6 +50,26 @@ with torch.no_grad():
     first, second = runner(torch.ones(2, 8)), runner(torch.ones(2, 8))
     assert torch.allclose(first, model(torch.ones(2, 8))) and torch.equal(first, second)
 assert [os.environ[name] for name in ("PATH", "TORCHINDUCTOR_CACHE_DIR")] == places
+"""
+
+
+FORKS = """
+import os, threading
+from pcbench.runner import bundled
+held, done = threading.Event(), threading.Event()
+
+def hold():
+    with bundled.alone():
+        held.set()
+        done.wait()
+
+threading.Thread(target=hold).start()
+held.wait()
+child = os.fork()
+if child == 0:
+    os._exit(not bundled.alone().acquire(timeout=20))
+done.set()
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 """
 
 
@@ -151,3 +174,65 @@ def test_caches_for_another_place_are_not_used_and_that_is_said(
 ) -> None:
     with pytest.raises(UnavailableError, match=words):
         bundled.load(opened(tmp_path, caches), looking([]), nn.Module())
+
+
+def test_a_copy_that_fails_is_told_and_the_next_load_has_all_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fills_the_disk(source: Path, target: Path) -> None:  # noqa: ARG001
+        target.mkdir()
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    found, seen = opened(tmp_path, CACHES), []
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "copytree", fills_the_disk)
+        with pytest.raises(ArtifactError, match="No space left"):
+            bundled.load(found, looking(seen), nn.Module())
+    bundled.load(found, looking(seen), nn.Module())
+
+    assert [line.endswith("True, g++ 99") for line in seen] == [True]
+
+
+@pytest.mark.parametrize("compiler", ["/usr/bin/g++", "ccache g++", "..", ""])
+def test_a_compiler_that_is_no_plain_name_has_no_stand_in(tmp_path: Path, compiler: str) -> None:
+    bundled._stand_in(replace(CACHES, compiler=compiler), tmp_path / "bin")
+
+    assert list((tmp_path / "bin").iterdir()) == []
+
+
+def test_torch_asks_the_compiler_anew_before_and_after_a_load_with_caches(tmp_path: Path) -> None:
+    version = torch_api.get("cpp_builder").get_compiler_version_info
+    before, said = version("g++"), []
+
+    def load(folder: Path, model: nn.Module) -> object:  # noqa: ARG001
+        said.append(version("g++"))
+        return said
+
+    bundled.load(opened(tmp_path, CACHES), replace(looking([]), load=load), nn.Module())
+
+    assert "gcc version 99" in said[0]
+    assert version("g++") == before != said[0]
+
+
+def test_a_forked_child_does_not_wait_for_a_thread_of_its_parents() -> None:
+    subprocess.run([sys.executable, "-W", "ignore", "-c", FORKS], check=True, timeout=120)
+
+
+def test_caches_are_for_the_cpu_alone(tmp_path: Path) -> None:
+    made = opened(tmp_path, None).manifest
+    elsewhere = replace(made, platform=replace(made.platform, device="cuda"))
+
+    with pytest.raises(UnavailableError, match="carried for cpu alone, and this is for cuda"):
+        bundled.saving(looking([]), elsewhere)
+
+
+@pytest.mark.parametrize(("mode", "refused"), [(0o777, True), (0o775, True), (0o755, False)])
+def test_compiler_caches_that_others_can_write_to_are_not_taken_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int, refused: bool
+) -> None:
+    (tmp_path / "inductor").mkdir()
+    (tmp_path / "inductor").chmod(mode)
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "inductor"))
+
+    with pytest.raises(PcbenchError, match="other users can write") if refused else nullcontext():
+        shipping._require_own_caches(looking([]))

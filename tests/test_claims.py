@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -16,9 +17,10 @@ from pcbench.contract import DiffersError, _checking, expect, promised, refused
 from pcbench.errors import ExtensionError, UnavailableError
 
 TOYS = '''
+import atexit
 import ctypes
+import os
 import subprocess
-import time
 
 import torch
 from pcbench.contract import expect, promised, refused
@@ -60,6 +62,12 @@ def segfaults():
     ctypes.string_at(0)
 
 
+def answers_and_dies():
+    """What was said stands."""
+    atexit.register(ctypes.string_at, 0)
+    return "it was said"
+
+
 def exits():
     """All is well."""
     raise SystemExit(0)
@@ -67,7 +75,7 @@ def exits():
 
 def hangs():
     """All things end."""
-    subprocess.run(["sh", "-c", "while true; do date +%N > FOLDER/alive; sleep 0.2; done"])
+    subprocess.run(["sh", "-c", "ps -o pgid= $$ > FOLDER/group; while true; do sleep 0.2; done"])
 
 
 def _helps():
@@ -91,10 +99,19 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, ClaimResul
         results = list(claim_checking.check_all(list(known.values()), setting, caches, jobs=2))
         limited = Setting("eager", threads=1, timeout_s=30, env={"PYTHONPATH": str(folder)})
         results.append(claim_checking.check(hanging, limited, caches))
-    seen = (folder / "alive").read_text()
-    time.sleep(1)
-    assert (folder / "alive").read_text() == seen, "what a program started goes on after it was killed"
+    _wait_until_gone(int((folder / "group").read_text()))
     return {result.id.partition(".")[2]: result for result in results}
+
+
+def _wait_until_gone(group: int) -> None:
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return
+        assert time.monotonic() < deadline, "what a program started goes on after it was killed"
+        time.sleep(0.05)
 
 
 @pytest.mark.slow
@@ -108,6 +125,7 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, ClaimResul
         ("raises", ClaimOutcome.CRASHED, "KeyError: 'the unforeseen' (line 34 of outcomes.py)"),
         ("says_nothing", ClaimOutcome.CRASHED, "it returned None instead of its evidence"),
         ("segfaults", ClaimOutcome.CRASHED, "at running segfaults: killed by SIGSEGV"),
+        ("answers_and_dies", ClaimOutcome.CRASHED, "at running answers_and_dies: killed by SIGSEGV"),
         ("exits", ClaimOutcome.CRASHED, "at running exits: exited with 0"),
         ("hangs", ClaimOutcome.CRASHED, "still at running hangs after 30 s"),
     ],
@@ -123,7 +141,7 @@ def test_each_ending_of_a_program_has_its_outcome_and_evidence_of_one_line(
 def test_claims_are_found_without_an_import_with_their_first_paragraph_and_their_place(tmp_path: Path) -> None:
     known = written(tmp_path, "import a_module_that_there_is_not\n" + TOYS)
 
-    assert [claim.number for claim in known] == list(range(1, 9))
+    assert [claim.number for claim in known] == list(range(1, 10))
     assert known[0] == claims.Claim("outcomes.holds", "toys", 1, "One and one is two.", "toy_claims.outcomes.holds")
     assert not any("_helps" in claim.id for claim in known)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +97,9 @@ def test_a_build_without_torch_fails_the_command_and_leaves_the_others_their_col
     answering({})
 
     assert main(["contract", "--json", str(tmp_path / "told.json")]) == 2
-    assert "bad: it has no torch" in capsys.readouterr().out
+    said = capsys.readouterr()
+    assert "bad: it has no torch" in said.out
+    assert "pcbench: bad: it has no torch\n" in said.err
     told = json.loads((tmp_path / "told.json").read_text())
     assert told["schema"] == 1
     assert [(one["name"], one["torch"], len(one["claims"]), one["problem"]) for one in told["builds"]] == [
@@ -122,6 +124,19 @@ def test_the_json_of_one_build_has_exactly_the_promised_fields(
         "outcome": "differs",
         "evidence": "it is three",
     }
+
+
+def test_the_json_of_one_build_without_torch_has_the_reason_and_so_has_stderr(
+    answering: Callable[[Outcomes], list[str]], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answering({})
+    monkeypatch.setattr(contract, "builds", lambda args: nullcontext((Build("bad", "no-torch/python"),)))
+
+    assert main(["contract", "--json", "-"]) == 2
+    said = capsys.readouterr()
+    told = json.loads(said.out)
+    assert (told["torch"], told["claims"], told["problem"]) == (None, [], "it has no torch")
+    assert "pcbench: bad: it has no torch\n" in said.err
 
 
 @pytest.mark.parametrize(

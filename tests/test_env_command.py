@@ -162,6 +162,33 @@ def test_an_interpreter_that_is_gone_stays_in_the_list_with_the_reason(kept: Kep
     assert kept.env("remove", "mine").returncode == 0
 
 
+def test_a_damaged_environment_leaves_the_others_alone_and_can_be_removed(kept: Kept, tmp_path: Path) -> None:
+    python = fake_torch.python(tmp_path / "own", "9.9.1")
+    (kept.root / "odd").mkdir(parents=True)
+    (kept.root / "odd" / torch_envs.RECORD).write_text('{"kind": "adopted"}')
+    added, used = kept.env("add", "--python", str(python), "--name", "mine"), kept.env("run", "mine", "--", "-V")
+    refused = [kept.env("run", "odd", "--", "-V"), kept.env("add", "--python", str(python), "--name", "odd")]
+    listed = kept.listed()
+
+    assert (added.returncode, used.returncode) == (0, 0), added.stderr + used.stderr
+    assert (listed["mine"]["problem"], listed["odd"]["kind"]) == (None, "damaged")
+    for told in (*(ended.stderr for ended in refused), str(listed["odd"]["problem"]), kept.env("list").stdout):
+        assert "odd/env.json is damaged: it does not say python" in told
+        assert "`pcbench env remove odd` removes it" in told
+    assert [ended.returncode for ended in refused] == [2, 2]
+    assert kept.env("remove", "odd").stdout == "removed odd\n"
+    assert set(kept.listed()) == {"this", "mine"}
+
+
+def test_an_adoption_that_was_interrupted_does_not_keep_the_name(kept: Kept, tmp_path: Path) -> None:
+    python = fake_torch.python(tmp_path / "own", "9.9.1")
+    (kept.root / "mine").mkdir(parents=True)
+    (kept.root / "mine" / f"{torch_envs.RECORD}.new").write_text("{")
+
+    assert kept.env("add", "--python", str(python), "--name", "mine").returncode == 0
+    assert kept.listed()["mine"]["kind"] == "adopted"
+
+
 def test_an_environment_in_use_is_not_removed(kept: Kept, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     python = fake_torch.python(tmp_path / "own", "9.9.1")
     kept.env("add", "--python", str(python), "--name", "mine")

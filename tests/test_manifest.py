@@ -140,6 +140,14 @@ def test_a_field_that_is_missing_is_refused_and_so_is_one_more(field: tuple[str,
             manifest.parse(_edited(_set((*field[:-1], "more"), 1)), PATH)
 
 
+def test_what_a_stranger_wrote_reaches_no_terminal_as_it_is() -> None:
+    text = manifest.text_of(MADE).replace(b'"bytes"', b'"\\u001b[2J"')
+
+    with pytest.raises(ArtifactError) as caught:
+        manifest.parse(text, Path("manifest.json"))
+    assert str(caught.value).isprintable()
+
+
 def _edited(edit: Callable[[dict[str, Any]], object]) -> bytes:
     fields = json.loads(manifest.text_of(MADE))
     edit(fields)

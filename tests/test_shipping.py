@@ -19,9 +19,8 @@ import torch
 from torch import nn
 
 import pcbench
-from pcbench import manifest, signing, strategies
+from pcbench import manifest, signing
 from pcbench.errors import ArtifactError, UsageError
-from pcbench.runner import artifact
 
 pytestmark = pytest.mark.filterwarnings("default")  # torch's own; what pcbench warns of is asked for
 
@@ -226,14 +225,12 @@ def test_the_private_copy_is_gone_with_the_runner_and_after_a_refusal(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_unsigned_save_loads_with_trust_alone(tmp_path: Path) -> None:
-    model, x = bases.build(), bases.inputs()
-    chosen = pcbench.save(model, x, tmp_path / "signed", strategy="export")
-    captured = artifact.capture(chosen.manifest, strategies.named("export"), model, (x,), {})
-    artifact.save(captured, tmp_path / "unsigned", signed=False)
+def test_an_artifact_without_a_signature_is_refused(tmp_path: Path) -> None:
+    pcbench.save(bases.build(), bases.inputs(), tmp_path / "model", strategy="export")
+    (tmp_path / "model" / "manifest.sig").unlink()
 
     with pytest.raises(ArtifactError, match="is not signed"):
-        pcbench.load(tmp_path / "unsigned")
+        pcbench.load(tmp_path / "model")
 
 
 def test_a_strategy_that_there_is_not_is_named(tmp_path: Path) -> None:

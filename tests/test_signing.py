@@ -77,7 +77,17 @@ def test_another_users_key_is_told_from_a_change(shared: Path) -> None:
         signing.verify(b"text", signature.encode(), WHAT)
 
 
-@pytest.mark.parametrize("signature", [b"", b"\xff\xfe" * 40, "hmac-sha256 é é".encode(), b"md5 a b", b"hmac-sha256 a"])
+@pytest.mark.parametrize(
+    "signature",
+    [
+        b"",
+        b"\xff\xfe" * 40,
+        "hmac-sha256 é é".encode(),
+        b"md5 a b",
+        b"hmac-sha256 a",
+        b"hmac-sha256 \x1b[2J " + b"a" * 64,
+    ],
+)
 def test_a_damaged_signature_is_refused(signature: bytes) -> None:
     with pytest.raises(ArtifactError, match="the signature of artifact is damaged"):
         signing.verify(b"text", signature, WHAT)
@@ -145,7 +155,7 @@ def test_a_user_without_a_home_is_told_what_to_set(key: Path, monkeypatch: pytes
     monkeypatch.delenv("XDG_DATA_HOME")
     monkeypatch.setattr(Path, "home", no_home)
 
-    with pytest.raises(PcbenchError, match=f"no home folder .name a file in {signing.KEYFILE}"):
+    with pytest.raises(PcbenchError, match="no home folder to keep data in"):
         signing.sign(b"text")
     assert not key.exists()
 
@@ -164,6 +174,29 @@ def test_a_key_that_another_process_made_meanwhile_stays(key: Path, monkeypatch:
     signing.sign(b"text")
 
     assert key.read_text() == "k" * 64
+
+
+def test_a_key_that_was_made_just_before_its_lock_was_opened_stays(key: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real, made = os.open, []
+
+    def late(path: Path, *words: int) -> int:
+        if Path(path).name == "key.new" and not made:
+            made.append(path)
+            signing.sign(b"text")
+        return real(path, *words)
+
+    monkeypatch.setattr(os, "open", late)
+    signature = signing.sign(b"text")
+
+    signing.verify(b"text", signature.encode(), Path("model"))
+    assert list(key.parent.iterdir()) == [key]
+
+
+def test_a_key_that_one_folder_alone_finds_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(signing.KEYFILE, "key")
+
+    with pytest.raises(PcbenchError, match="is key, which is no whole path"):
+        signing.path()
 
 
 def test_what_a_killed_process_left_of_a_key_is_written_anew(key: Path) -> None:

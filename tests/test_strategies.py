@@ -110,7 +110,7 @@ def test_a_runner_is_called_as_the_model_is_and_shows_whether_weights_are_baked(
     made_artifact, (model, args, kwargs) = artifacts(name), made()
     other, _, _ = made(seed=1)
     with torch.no_grad():
-        artifact.open_checked(made_artifact.folder, name)
+        artifact.require_here(artifact.opened(made_artifact.folder), name)
         runner = strategy(name).load(made_artifact.folder, other)
         answer = runner(*args, **kwargs)
         expected = {"baked": model, "passed": other}[strategy(name).weights](*args, **kwargs)
@@ -187,7 +187,7 @@ def test_a_folder_that_exists_is_not_written_over(artifacts: Artifacts) -> None:
 
 def test_an_artifact_made_without_gradients_is_refused_with_them(artifacts: Artifacts) -> None:
     with pytest.raises(artifact.ArtifactError, match=r"without gradients, this is with .*torch.no_grad"):
-        artifact.open_checked(artifacts("export").folder, "export")
+        artifact.require_here(artifact.opened(artifacts("export").folder), "export")
 
 
 def test_a_save_that_fails_leaves_nothing(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 import fake_torch
+import git_history
 import pytest
 
 import pcbench
@@ -23,7 +24,8 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def adopted(root: Path, name: str, python: Path) -> Path:
     (root / name).mkdir(parents=True)
-    torch_envs.write_record(root / name / torch_envs.RECORD, {"kind": "adopted", "python": str(python)})
+    record = {"kind": "adopted", "python": str(python), "torch": "9.9.1+fake"}
+    torch_envs.write_record(root / name / torch_envs.RECORD, record)
     return root / name
 
 
@@ -40,6 +42,26 @@ def test_environments_lie_where_the_user_says_else_in_the_users_data_folder(
 
     assert (named, data) == (tmp_path, Path("/data/pcbench/envs"))
     assert torch_envs.root() == Path("/home/me/.local/share/pcbench/envs")
+    monkeypatch.setenv("XDG_DATA_HOME", "relative")
+    assert torch_envs.root() == Path("/home/me/.local/share/pcbench/envs")
+
+
+def test_a_user_without_a_home_is_asked_to_name_a_folder_and_needs_none_where_one_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def no_home() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", no_home)
+    monkeypatch.delenv("XDG_DATA_HOME")
+    monkeypatch.delenv("PCBENCH_ENVS", raising=False)
+    with pytest.raises(PcbenchError, match="no home folder .*XDG_DATA_HOME"):
+        torch_envs.root()
+    monkeypatch.setenv("PCBENCH_ENVS", "~nobody-of-this-name/envs")
+    with pytest.raises(PcbenchError, match="PCBENCH_ENVS is ~nobody-of-this-name/envs"):
+        torch_envs.root()
+    monkeypatch.setenv("PCBENCH_ENVS", str(tmp_path))
+    assert torch_envs.root() == tmp_path
 
 
 def test_an_environment_is_found_by_its_name_and_by_its_torch_s_version(root: Path, tmp_path: Path) -> None:
@@ -75,11 +97,55 @@ def test_an_incomplete_environment_is_not_used(root: Path) -> None:
         torch_envs.find("9.9.1")
 
 
-def test_a_record_that_is_no_json_is_named(root: Path) -> None:
-    (adopted(root, "odd", Path("/nowhere")) / torch_envs.RECORD).write_text("{")
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        (b"{", "Expecting property name"),
+        (b"\xff", "can't decode byte"),
+        (b"[]", "it is no object"),
+        (b"{}", "its kind is None"),
+        (b'{"kind": ["made"]}', "its kind is "),
+        (b'{"kind": "adopted", "torch": "9.9.1"}', "it does not say python"),
+        (b'{"kind": "made", "torch": "9.9.1", "release": 9}', "it does not say release, made_with, options, base"),
+    ],
+)
+def test_a_damaged_record_is_told_of_its_environment_alone(root: Path, tmp_path: Path, text: bytes, what: str) -> None:
+    python = fake_torch.python(tmp_path / "python", "9.9.1")
+    adopted(root, "good", python)
+    (adopted(root, "odd", Path("/nowhere")) / torch_envs.RECORD).write_bytes(text)
 
-    with pytest.raises(PcbenchError, match=r"odd/env.json is damaged"):
-        torch_envs.known()
+    assert [(env.name, env.kind) for env in torch_envs.known()] == [("good", "adopted"), ("odd", "damaged")]
+    assert [torch_envs.find(word).name for word in ("good", "9.9.1")] == ["good", "good"]
+    with pytest.raises(PcbenchError, match=rf"odd/env.json is damaged: .*{what}.*env remove odd"):
+        torch_envs.find("odd")
+
+
+def test_what_is_being_made_is_seen_at_the_moment_when_it_is_done(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = adopted(root, "new", Path("/new"))
+    (folder / torch_envs.RECORD).rename(folder / "later")
+    torch_envs.write_record(folder / torch_envs.MARKER, {})
+    read = torch_envs.read_record
+
+    def finished_meanwhile(path: Path) -> dict[str, object]:
+        (folder / "later").rename(folder / torch_envs.RECORD)
+        (folder / torch_envs.MARKER).unlink()
+        return read(path)
+
+    monkeypatch.setattr(torch_envs, "read_record", finished_meanwhile)
+    assert [env.kind for env in torch_envs.known()] == ["adopted"]
+
+
+def test_an_environment_that_goes_while_it_is_read_is_none(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    adopted(root, "kept", Path("/kept"))
+    gone, read = adopted(root, "gone", Path("/gone")), torch_envs.read_record
+
+    def removed_meanwhile(path: Path) -> dict[str, object]:
+        if path.parent == gone:
+            torch_envs.discard(gone)
+        return read(path)
+
+    monkeypatch.setattr(torch_envs, "read_record", removed_meanwhile)
+    assert [env.name for env in torch_envs.known()] == ["kept"]
 
 
 def test_what_an_interpreter_holds_is_told_without_importing_its_torch(tmp_path: Path) -> None:
@@ -97,13 +163,26 @@ def test_what_an_interpreter_holds_is_told_without_importing_its_torch(tmp_path:
 
 def test_what_cannot_be_run_is_said(tmp_path: Path) -> None:
     old = tmp_path / "old"
-    old.write_text("""#!/bin/sh\necho '{"python": "3.10.1", "torch": null, "torch_git": null, "lacking": []}'\n""")
-    old.chmod(0o755)
+    old.write_text("""#!/bin/sh\necho 'pcbench is told: {"python": "3.10.1"}'\n""")
+    mute = tmp_path / "mute"
+    mute.write_text("#!/bin/sh\necho '{}'\n")
+    for script in (old, mute):
+        script.chmod(0o755)
 
     with pytest.raises(UnavailableError, match=r"is Python 3.10.1; pcbench needs 3.11"):
         interpreters.facts(str(old))
+    with pytest.raises(UnavailableError, match=r"mute does not answer as a Python does"):
+        interpreters.facts(str(mute))
     with pytest.raises(UnavailableError, match=r"none cannot be run: No such file"):
         interpreters.facts(str(tmp_path / "none"))
+
+
+def test_what_an_interpreter_s_start_up_code_prints_is_not_taken_for_its_answer(tmp_path: Path) -> None:
+    python = fake_torch.python(tmp_path / "python", "9.9.1")
+    code = "import atexit, os\nos.write(1, b'\\xff {} no end of line')\natexit.register(print, '{}')\n"
+    (git_history.site_packages(tmp_path / "python") / "sitecustomize.py").write_text(code)
+
+    assert interpreters.facts(str(python)).torch == "9.9.1+fake"
 
 
 def test_pcbench_s_requirements_leave_torch_and_extras_out() -> None:

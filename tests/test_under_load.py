@@ -73,7 +73,8 @@ def captured(name: str) -> artifact.Captured:
 
 def is_whole(folder: Path, name: str) -> bool:
     """Whether the artifact loads and answers as its model does."""
-    opened = artifact.open_checked(folder, name)
+    opened = artifact.opened(folder)
+    artifact.require_here(opened, name)
     model = made()
     return torch.equal(strategies.named(name).load(opened.payload, model)(x), model(x))
 
@@ -210,7 +211,7 @@ def test_a_load_with_no_room_for_its_private_copy_says_so_and_leaves_nothing(
         artifact.save(captured("export"), tmp_path / "artifact")
         monkeypatch.setattr(tempfile, "tempdir", str(disk(4096)))
         with pytest.raises(PcbenchError, match=NO_SPACE):
-            artifact.open_checked(tmp_path / "artifact", "export")
+            artifact.opened(tmp_path / "artifact")
         assert list((tmp_path / "disk").iterdir()) == []
         disk(1 << 20)
 

@@ -32,6 +32,11 @@ class Compared:
     facts: dict[str, str] = field(default_factory=dict)
     failed: PcbenchError | None = None
 
+    @property
+    def problem(self) -> str:
+        """Why nothing is known of this build."""
+        return "the command ended before it was measured" if self.failed is None else self.failed.problem
+
     def comparison(self, model: str) -> Comparison:
         """What was measured, of a build whose facts are known."""
         return Comparison(

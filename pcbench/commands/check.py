@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import replace
 from pathlib import Path
 
-from pcbench import asking, processes, sampling, vetting
-from pcbench.analysis.quantities import seconds, size
+from pcbench import asking, manifest, processes, sampling
+from pcbench.analysis.quantities import counted, seconds, size
 from pcbench.asking import Setting
 from pcbench.commands import Command
 from pcbench.errors import ArtifactError, PcbenchError
@@ -35,31 +34,38 @@ def run(args: argparse.Namespace) -> int:
     """Check, and with a model load; 2 when it is refused, or did not load."""
     if args.trust:
         print(f"pcbench: {args.folder} is taken whoever saved it: loading it runs its code", file=sys.stderr)
-    with processes.scratch() as private:
-        found = vetting.checked_copy(args.folder, private / "artifact", trust=args.trust)
-        print("\n".join(_lines(found)))
-        setting = Setting(args.model or EAGER, threads=found.platform.threads)
-        if args.model is None:
-            _check_here(args, setting, found)
-            print("it would load here")
-        else:
-            _load(args, setting, found, private / "caches")
+    found = _checked(args)
+    print("\n".join(_lines(found)))
+    if args.model is None:
+        threads = counted(found.platform.threads, "thread")
+        print(f"it would load here, in a process with {threads} and gradients {_switch(found.grad)}")
+    else:
+        _load(args, found)
     return 0
 
 
-def _check_here(args: argparse.Namespace, setting: Setting, found: Manifest) -> None:
-    request = {"do": "check", "strategy": found.strategy, "artifact": str(args.folder.absolute()), "trust": args.trust}
-    with processes.scratch() as folder:
-        messages, ending = asking.ask_child(setting, request, folder / "caches")
-    failed = asking.failure(messages, ending, setting)
-    if failed is not None:
-        raise ArtifactError(failed[1].removeprefix("the manifest: ArtifactError: "))
+def _checked(args: argparse.Namespace) -> Manifest:
+    """The manifest of the artifact, after a fresh process checked it as a load would.
+
+    Raises:
+        ArtifactError: A load would refuse it.
+    """
+    folder = args.folder.absolute()
+    messages = asking.ask(
+        Setting(EAGER), {"do": "check", "strategy": EAGER, "artifact": str(folder), "trust": args.trust}
+    )
+    for message in messages:
+        if "refused" in message:
+            raise ArtifactError(**message["refused"])
+    text = next(message["manifest"] for message in messages if "manifest" in message)
+    return manifest.parse(text.encode(), folder)
 
 
-def _load(args: argparse.Namespace, setting: Setting, found: Manifest, caches: Path) -> None:
+def _load(args: argparse.Namespace, found: Manifest) -> None:
     temperature = "cold" if found.caches is None else BUNDLED
-    here = replace(setting, cwd=Path.cwd())
-    outcome = sampling.load_with(here, found.strategy, args.folder.absolute(), caches, temperature, trust=args.trust)
+    setting, folder = Setting(args.model, threads=found.platform.threads), args.folder.absolute()
+    with processes.scratch() as caches:
+        outcome = sampling.load_with(setting, found.strategy, folder, caches, temperature, trust=args.trust)
     if outcome.status is not Status.OK:
         raise PcbenchError(f"{args.folder} did not load: {outcome.status}: {outcome.reason}")
     (sample,) = outcome.samples
@@ -73,13 +79,17 @@ def _lines(found: Manifest) -> list[str]:
     made = found.platform
     caches = "none" if found.caches is None else f"made with torch in {found.caches.torch_path}"
     return [
-        f"strategy: {found.strategy}, weights {found.weights}, gradients {'on' if found.grad else 'off'}",
+        f"strategy: {found.strategy}, weights {found.weights}, gradients {_switch(found.grad)}",
         f"files:    {len(found.files)}, {size(sum(file.bytes for file in found.files.values()))}",
         f"torch:    {made.torch} (git {made.torch_git}), triton {made.triton}, Python {made.python}",
         f"machine:  {made.device}, {made.arch}, {made.isa}, {made.threads} threads",
         f"inputs:   {', '.join(found.inputs)}",
         f"caches:   {caches}",
     ]
+
+
+def _switch(on: bool) -> str:
+    return "on" if on else "off"
 
 
 COMMAND = Command(

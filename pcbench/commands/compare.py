@@ -87,10 +87,11 @@ def _say_together(args: argparse.Namespace, measured: Sequence[Compared]) -> int
     sys.stdout.flush()
     if args.json is not None:
         told = [
-            {"name": one.build.name, "torch_git": one.facts["torch_git"]}
-            | to_json(comparisons[one.build.name], recommended[one.build.name].to_json())
-            for one in measured
-            if one.build.name in comparisons
+            {"name": name, "torch_git": one.facts["torch_git"]}
+            | to_json(comparisons[name], recommended[name].to_json())
+            if name in comparisons
+            else {"name": name, "problem": one.problem}
+            for name, one in ((one.build.name, one) for one in measured)
         ]
         _write_json(args.json, {"schema": SCHEMA, "model": args.model, "builds": told})
     for name, comparison in comparisons.items() if args.figure is not None else ():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import json
+import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -55,6 +56,9 @@ def run(args: argparse.Namespace) -> int:
             Path(args.json).write_text(text)
     if args.json != _STDOUT:
         print("\n".join(contract_lines(asked, checked)))
+    for build in checked:
+        if build.problem is not None:
+            print(f"pcbench: {build.name}: {build.problem}", file=sys.stderr)
     judged = all(build.problem is None and build.count(ClaimOutcome.CRASHED) == 0 for build in checked)
     return 0 if judged else 2
 

@@ -126,13 +126,13 @@ def _adopted(args: argparse.Namespace) -> int:
     name = _checked(args.name or found.torch)
     with torch_envs.held(name, alone=True, wait_s=_WAIT_S):
         folder = torch_envs.root() / name
-        if folder.is_dir():
+        if torch_envs.named(name) is not None:
             there = torch_envs.find(name)
             if there.kind != "adopted" or there.python != python:
                 raise UsageError(f"there is another environment {name}: {there.python}", hint="give another --name")
             print(f"{name} is there already: torch {found.torch} (git {found.torch_git})")
             return 0
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)
         record = {"kind": "adopted", "python": python, "torch": found.torch, "torch_git": found.torch_git}
         torch_envs.write_record(folder / torch_envs.RECORD, record)
     _say_added(name, found.torch, found.torch_git)
@@ -167,8 +167,8 @@ def _lines() -> list[_Line]:
     """The running interpreter, then every environment."""
     found = []
     for env in (torch_envs.find(THIS), *torch_envs.known()):
-        if env.kind == "incomplete":
-            found.append(_Line(env, None, "incomplete: the same `pcbench env add` continues it"))
+        if env.problem is not None:
+            found.append(_Line(env, None, f"{env.problem.problem}: {env.problem.hint}"))
             continue
         try:
             found.append(_Line(env, interpreters.facts(env.python)))
@@ -219,7 +219,7 @@ def _json(line: _Line, lines: Sequence[_Line]) -> dict[str, Any]:
 
 
 def _remove(args: argparse.Namespace) -> int:
-    env = next((env for env in torch_envs.known() if env.name == args.name), None)
+    env = torch_envs.named(args.name)
     if env is None:
         there = ", ".join(env.name for env in torch_envs.known()) or "none"
         raise UsageError(f"there is no environment {args.name}", hint=f"there are: {there}")
@@ -230,8 +230,9 @@ def _remove(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
-    env = torch_envs.find(args.name)
-    with torch_envs.held(env.name), processes.scratch() as folder:
+    name = torch_envs.find(args.name).name
+    with torch_envs.held(name), processes.scratch() as folder:
+        env = torch_envs.find(name)  # it may have been removed before it was held
         (folder / "packages").mkdir()
         variables = os.environ | torch_envs.exposed(folder / "packages")
         known = {name: value for name, value in variables.items() if value is not None}

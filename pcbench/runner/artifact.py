@@ -6,8 +6,8 @@ import errno
 import os
 import platform as python_platform
 import weakref
-from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
@@ -22,6 +22,7 @@ from pcbench.manifest import Caches, Manifest, Platform
 from pcbench.runner import agreement
 from pcbench.strategies import Strategy
 
+_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.ENAMETOOLONG)
 _ROOM = 2**20
 """With fewer free bytes than these, a write that failed is taken to have failed for want of room."""
 
@@ -113,26 +114,23 @@ def save(
     folder: Path,
     clock: AbstractContextManager[None] | None = None,
     gather: Callable[[Path], Caches] | None = None,
-    *,
-    signed: bool = True,
 ) -> Artifact:
     """Write and sign the artifact beside ``folder``, then rename: a folder that is there is whole.
 
-    What a process that was killed left there is removed.
+    What a process that was killed left there is removed. The key is made where this user has none.
 
     Args:
         captured: What is saved.
         folder: Where; it must not exist. It can be read by this user alone.
         clock: Surrounds the strategy's own save, without the manifest and its digests.
         gather: Adds compiler caches to a folder, and says what they were made with.
-        signed: Sign it with this user's key, which is made where there is none; without, it loads with trust alone.
 
     Raises:
         ArtifactError: ``folder`` exists already, or cannot be written.
     """
     if folder.exists():
         raise _exists(folder)
-    try:
+    with _writing(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
         with processes.scratch(folder.parent) as aside:
             made = aside / "artifact"
@@ -143,23 +141,43 @@ def save(
             whole = replace(captured.manifest, files=manifest.listed(made), caches=caches)
             text = manifest.text_of(whole)
             (made / manifest.FILE).write_bytes(text)
-            if signed:
-                (made / manifest.SIGNATURE).write_text(signing.sign(text))
+            (made / manifest.SIGNATURE).write_text(signing.sign(text))
             for path in (made, *made.rglob("*")):
                 path.chmod(0o700 if path.is_dir() else 0o600)
-            made.rename(folder)
+            try:
+                made.rename(folder)
+            except OSError as error:
+                if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
+                    raise _exists(folder) from error
+                raise
+    return Artifact(folder, whole, folder)
+
+
+def save_payload(captured: Captured, folder: Path) -> None:
+    """Write what a load in this same process needs into a new folder: no manifest, no signature.
+
+    Raises:
+        ArtifactError: It cannot be written.
+    """
+    with _writing(folder):
+        folder.mkdir()
+        captured.strategy.save(captured.payload, folder)
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    """Say of a disk that is full, or may not be written, that it is so: torch says only that its writer failed."""
+    try:
+        yield
     except PcbenchError:
         raise
-    except Exception as error:  # torch says of a full disk only that its writer failed
-        if isinstance(error, OSError) and error.errno in (errno.ENOTEMPTY, errno.EEXIST):
-            raise _exists(folder) from error
+    except Exception as error:  # a strategy may raise anything
         reason = _why_not_written(error, folder.parent)
         if reason is None:
             raise
         raise ArtifactError(
             f"{folder} could not be written: {reason}", hint="nothing of it was kept; save it where there is room"
         ) from error
-    return Artifact(folder, whole, folder)
 
 
 def _exists(folder: Path) -> ArtifactError:
@@ -168,8 +186,8 @@ def _exists(folder: Path) -> ArtifactError:
 
 def _why_not_written(error: Exception, parent: Path) -> str | None:
     """What the file system lacks, as far as that is why; None where it is something else."""
-    if isinstance(error, OSError) and error.errno is not None:
-        return os.strerror(error.errno)
+    if isinstance(error, OSError):
+        return os.strerror(error.errno) if error.errno in _DISK else None
     found = os.statvfs(parent) if parent.is_dir() else None
     return os.strerror(errno.ENOSPC) if found is not None and found.f_bavail * found.f_frsize < _ROOM else None
 
@@ -208,14 +226,3 @@ def require_here(found: Artifact, name: str) -> None:
             layer="platform",
         )
     pytrees.register_named(found.manifest.dataclasses)
-
-
-def open_checked(folder: Path, name: str, *, trust: bool = False) -> Artifact:
-    """The artifact in ``folder``, after all checks: see :func:`opened` and :func:`require_here`.
-
-    Raises:
-        ArtifactError: It is refused; the error says why.
-    """
-    found = opened(folder, trust=trust)
-    require_here(found, name)
-    return found

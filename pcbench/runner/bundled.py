@@ -8,15 +8,16 @@ of its version.
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import os
+import re
 import shlex
 import shutil
 import subprocess
-import sys
 import sysconfig
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,8 @@ import torch
 from torch import nn
 
 from pcbench import torch_api
-from pcbench.errors import UnavailableError
-from pcbench.manifest import Caches
+from pcbench.errors import ArtifactError, UnavailableError
+from pcbench.manifest import ASKED, Caches, Manifest
 from pcbench.runner.artifact import Artifact
 from pcbench.strategies import Runner, Strategy
 
@@ -36,28 +37,59 @@ _NEEDED = ("*.so", "*.so.load_ok")
 _PLAIN = {"cpp_cache_precompile_headers": False}
 """A precompiled header takes 150 MB and a compiler, and is part of the command line that caches are keyed by."""
 
-_PROBE = "from pcbench import torch_api; torch_api.get('isa_list')()"
+_BY_NAME = re.compile(r"\w[\w.+-]*")
 
-_ONE_AT_A_TIME = threading.RLock()
-"""Environment variables are the process's, not a thread's."""
+_held = threading.RLock()
+"""Environment variables and Inductor's config are the process's, not a thread's."""
 
 
-@contextlib.contextmanager
-def capturing() -> Iterator[Callable[[Path], Caches]]:
-    """Capture and save in this context; the answer gathers what was compiled in it into an artifact's folder.
+def _renew() -> None:
+    global _held  # whoever held the lock is not in a forked child
+    _held = threading.RLock()
 
-    Inductor's cache folder is a new one meanwhile, so that nothing but this capture's work is in it.
+
+os.register_at_fork(after_in_child=_renew)
+
+
+def alone() -> threading.RLock:
+    """A lock to hold while a strategy captures or loads: no other of pcbench's does so in this process meanwhile.
+
+    A thread that compiles without pcbench is not kept from it.
     """
-    probed = torch_api.get("isa_list").cache_info().currsize > 0
-    with _ONE_AT_A_TIME, torch_api.get("fresh_cache")(), torch_api.get("inductor_config").patch(_PLAIN):
+    return _held
+
+
+def saving(strategy: Strategy, manifest: Manifest) -> AbstractContextManager[Callable[[Path], Caches] | None]:
+    """A context to capture and save in, whose answer gathers what was compiled in it; None where nothing is.
+
+    Raises:
+        UnavailableError: The artifact is for a GPU, whose kernels are not gathered.
+    """
+    if not strategy.machine_code:
+        return nullcontext()
+    if manifest.platform.device != "cpu":
+        raise UnavailableError(f"compiler caches are carried for cpu alone, and this is for {manifest.platform.device}")
+    return _capturing()
+
+
+@contextmanager
+def _capturing() -> Iterator[Callable[[Path], Caches]]:
+    """Inductor's cache folder is a new one meanwhile, and the instruction set is probed anew, into that folder."""
+    with alone(), torch_api.get("fresh_cache")(), torch_api.get("inductor_config").patch(_PLAIN):
+        _forget()
         place = Path(os.environ["TORCHINDUCTOR_CACHE_DIR"])
-        if probed:  # torch probes the instruction set once in a process, and has done so for another folder
-            subprocess.run([sys.executable, "-P", "-c", _PROBE], check=True)
+        yield lambda artifact: _gather(place, artifact / _FOLDER)
 
-        def gather(artifact: Path) -> Caches:
-            return _gather(place, artifact / _FOLDER)
 
-        yield gather
+def _forget() -> None:
+    """Let torch ask the compiler and probe the instruction set anew: it keeps the answers as long as the process."""
+    for name in ("cpp_builder", "cpu_vec_isa"):
+        module = torch_api.get(name)
+        classes = (each for each in vars(module).values() if isinstance(each, type))
+        for owner in (module, *(each for each in classes if each.__module__ == module.__name__)):
+            for kept in tuple(vars(owner).values()):
+                if isinstance(kept, functools._lru_cache_wrapper):
+                    kept.cache_clear()
 
 
 def _gather(place: Path, into: Path) -> Caches:
@@ -67,7 +99,7 @@ def _gather(place: Path, into: Path) -> Caches:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, target)
     compiler: str = torch_api.get("cpp_compiler")()
-    told = {word: _said(compiler, word) for word in ("--version", "-v")}
+    told = {word: _said(compiler, word) for word in ASKED}
     return Caches(*_paths(), compiler, told)
 
 
@@ -81,7 +113,7 @@ def _said(compiler: str, word: str) -> str:
 
 
 def load(found: Artifact, strategy: Strategy, model: nn.Module) -> Runner:
-    """The runner of an opened artifact, which carries caches, from those.
+    """The runner of an opened artifact from the caches that it carries.
 
     They are copied to a private folder, to which Inductor's is set while the strategy loads; where it compiles when it
     is first called, then again. The artifact, and the user's own caches, stay as they are.
@@ -121,43 +153,65 @@ def _first_within(found: Artifact, runner: Runner) -> Runner:
     def run(*args: Any, **kwargs: Any) -> Any:
         if called.is_set():
             return runner(*args, **kwargs)
-        with _in_effect(found):
-            output = runner(*args, **kwargs)
-        called.set()
+        with alone():
+            if called.is_set():  # by the thread that had the lock before
+                return runner(*args, **kwargs)
+            with _in_effect(found):
+                output = runner(*args, **kwargs)
+            called.set()
         return output
 
     return run
 
 
-@contextlib.contextmanager
+@contextmanager
 def _in_effect(found: Artifact) -> Iterator[None]:
     made = found.manifest.caches
     assert made is not None
     private = found.payload.parent
-    with _ONE_AT_A_TIME:
+    with alone():
         caches, tools = private / "inductor", private / "bin"
-        if not caches.exists():
-            carried = found.payload / _FOLDER
-            if carried.is_dir():
-                shutil.copytree(carried, caches)
-            caches.mkdir(exist_ok=True)
+        try:
+            _lay_out(found.payload / _FOLDER, caches)
             _stand_in(made, tools)
+        except OSError as error:
+            raise ArtifactError(
+                f"the compiler caches of {found.folder} could not be copied to {private}: {error.strerror}",
+                hint="set TMPDIR to a folder with room for the artifact",
+            ) from error
         env = {
             "TORCHINDUCTOR_CACHE_DIR": str(caches),
             "PATH": f"{tools}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
         }
         config = torch_api.get("inductor_config")
-        with _set(env), config.patch({**_PLAIN, "cpp.cxx": (None, made.compiler)}):
-            yield
+        _forget()
+        try:
+            with _set(env), config.patch({**_PLAIN, "cpp.cxx": (None, made.compiler)}):
+                yield
+        finally:
+            _forget()
+
+
+def _lay_out(carried: Path, caches: Path) -> None:
+    """Copy the caches, whole or not at all."""
+    if caches.exists():
+        return
+    aside = caches.with_name(f"{caches.name}.new")
+    shutil.rmtree(aside, ignore_errors=True)
+    if carried.is_dir():
+        shutil.copytree(carried, aside)
+    aside.mkdir(exist_ok=True)
+    aside.rename(caches)
 
 
 def _stand_in(made: Caches, tools: Path) -> None:
     """A program with the compiler's name that tells the version of that which built the caches.
 
-    Whatever else it is asked for, it hands to this machine's compiler of that name, if there is one.
+    Whatever else it is asked for, it hands to this machine's compiler of that name, if there is one. A compiler that
+    Inductor calls by a path, or by several words, has none: it must be here, and of the same version.
     """
-    tools.mkdir()
-    if Path(made.compiler).name != made.compiler:  # it is called by its path
+    tools.mkdir(exist_ok=True)
+    if not _BY_NAME.fullmatch(made.compiler):
         return
     for word, text in made.answers.items():
         (tools / f"said{word}").write_text(text, encoding="utf-8")
@@ -169,7 +223,7 @@ def _stand_in(made: Caches, tools: Path) -> None:
     (tools / made.compiler).chmod(0o700)
 
 
-@contextlib.contextmanager
+@contextmanager
 def _set(env: Mapping[str, str]) -> Iterator[None]:
     before = {name: os.environ.get(name) for name in env}
     os.environ.update(env)

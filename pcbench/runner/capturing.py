@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 
@@ -12,7 +11,6 @@ import torch
 from pcbench import discovery, timing
 from pcbench.capture_counts import counted
 from pcbench.capture_phases import phases, timed
-from pcbench.manifest import Caches
 from pcbench.runner import artifact, bundled, targets, verification
 from pcbench.runner.stages import Emit, Request, stage, strategy_of
 from pcbench.status import Status
@@ -36,7 +34,8 @@ def capture(request: Request, clock: timing.PhaseClock, emit: Emit) -> None:
     with torch.set_grad_enabled(definition.grad):
         with stage(emit, "the eager run", Status.CAPTURE_FAILED):
             description = artifact.describe(request.strategy, strategy, model, args, kwargs)
-        with _caches(request, strategy) as gather:
+        caches = bundled.saving(strategy, description) if request.with_caches else nullcontext()
+        with caches as gather:
             with stage(emit, "capture", Status.CAPTURE_FAILED), timed() as timeline, counted() as counting:
                 with clock.phase("capture_s"):
                     captured = artifact.capture(description, strategy, model, args, kwargs)
@@ -59,11 +58,6 @@ def capture(request: Request, clock: timing.PhaseClock, emit: Emit) -> None:
             }
         }
     )
-
-
-def _caches(request: Request, strategy: Strategy) -> AbstractContextManager[Callable[[Path], Caches] | None]:
-    """A context for a capture; its answer gathers what was compiled in it, or is None where nothing is to be."""
-    return bundled.capturing() if request.with_caches and strategy.machine_code else nullcontext()
 
 
 def probe(request: Request, clock: timing.PhaseClock, emit: Emit) -> None:  # noqa: ARG001  # one signature for all requests

@@ -14,7 +14,7 @@ from torch import nn
 
 from pcbench import discovery, snapshot, strategies, torch_api
 from pcbench.errors import PcbenchError, RunnerError, UsageError
-from pcbench.runner import agreement, artifact, signature, weights
+from pcbench.runner import agreement, artifact, bundled, signature, weights
 from pcbench.runner.weights import Watch
 from pcbench.strategies import Runner, Strategy, one_line
 
@@ -79,13 +79,13 @@ def make(
     others = _with_other_sizes(name, model, args, kwargs)
     before = weights.walk(model)
     watch = Watch(before, baked=strategy.weights == "baked")
-    with in_effect:
+    with bundled.alone(), in_effect:
         with said("capture"):
             captured = artifact.capture(description, strategy, model, args, kwargs)
         with said("save"):
-            saved = artifact.save(captured, folder, signed=False)
+            artifact.save_payload(captured, folder)
         with said("load"):
-            runner = strategy.load(saved.payload, model)
+            runner = strategy.load(folder, model)
     after = weights.walk(model)
     if not watch.fresh(after):
         raise RunnerError(f"{type(model).__qualname__} changed while {name} captured it", hint="load it again")

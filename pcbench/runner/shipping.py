@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
+import stat
 import warnings
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 from torch import nn
 
-from pcbench import strategies
-from pcbench.errors import UsageError
+from pcbench import strategies, torch_api
+from pcbench.errors import PcbenchError, UsageError
 from pcbench.runner import artifact, bundled, signature
 from pcbench.runner.artifact import Artifact
-from pcbench.strategies import Runner
+from pcbench.strategies import Runner, Strategy
 
 
 def save(
@@ -36,20 +37,20 @@ def save(
         strategy: A strategy's name.
         example_kwargs: Keyword arguments beside a tensor, tuple or list.
         with_caches: Save what was compiled with it, so that a first load elsewhere compiles nothing. The capture then
-            starts from empty compiler caches.
+            starts from empty compiler caches. No difference to strategies that compile nothing.
 
     Raises:
         UsageError: There is no such strategy, or the inputs cannot be used.
         ArtifactError: The folder exists already, or cannot be written.
+        UnavailableError: Caches are asked for of a model on a GPU.
+        PcbenchError: There is no key to sign with, or others can write to the folder of torch's compiler caches.
         Exception: Whatever the strategy raises.
     """
     args, kwargs = signature.arguments(example_inputs, example_kwargs)
     chosen = strategies.named(strategy)
     description = artifact.describe(strategy, chosen, model, args, kwargs)
-    context: AbstractContextManager[Any] = nullcontext()
-    if with_caches and chosen.machine_code:
-        context = bundled.capturing()
-    with context as gather:
+    _require_own_caches(chosen)
+    with bundled.alone(), bundled.saving(chosen, description) if with_caches else nullcontext() as gather:
         return artifact.save(artifact.capture(description, chosen, model, args, kwargs), Path(folder), gather=gather)
 
 
@@ -65,6 +66,7 @@ def load(folder: str | os.PathLike[str], model: nn.Module | None = None, *, trus
 
     Raises:
         ArtifactError: It is refused; the error says why.
+        PcbenchError: Others can write to the folder of torch's compiler caches.
         UsageError: It needs the model, and there is none.
         Exception: Whatever the strategy raises.
     """
@@ -82,13 +84,32 @@ def load(folder: str | os.PathLike[str], model: nn.Module | None = None, *, trus
     unusable = bundled.unusable(found) if found.manifest.caches is not None else None
     if unusable is not None:
         warnings.warn(f"{unusable}; what is missing is compiled", stacklevel=2)
-    if found.manifest.caches is None or unusable is not None:
-        runner = strategy.load(found.payload, passed)
-    else:
-        runner = bundled.load(found, strategy, passed)
+    with bundled.alone():
+        if found.manifest.caches is None or unusable is not None:
+            _require_own_caches(strategy)
+            runner = strategy.load(found.payload, passed)
+        else:
+            runner = bundled.load(found, strategy, passed)
 
     def run(*args: Any, **kwargs: Any) -> Any:
         return runner(*args, **kwargs)
 
     run.artifact = found  # type: ignore[attr-defined]  # its private files are there as long as it is
     return run
+
+
+def _require_own_caches(strategy: Strategy) -> None:
+    """Check the folder from which torch takes what was compiled before: by names that anyone can know.
+
+    Raises:
+        PcbenchError: Another user can put code there.
+    """
+    if not strategy.machine_code:
+        return
+    place = Path(torch_api.get("cache_dir")())
+    state = place.lstat()
+    if state.st_uid not in (0, os.geteuid()) or state.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise PcbenchError(
+            f"other users can write to torch's compiler caches in {place}, and what is in them is run",
+            hint="set TORCHINDUCTOR_CACHE_DIR to a folder that is yours alone",
+        )

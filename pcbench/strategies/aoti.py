@@ -2,38 +2,42 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import tempfile
+import weakref
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from torch import nn
 
-from pcbench import torch_api
+from pcbench import processes, torch_api
 from pcbench.strategies import Runner, Strategy, round_trip
 from pcbench.strategies._exported import exported, sink
 
 _FILE = "model.pt2"
 
 
-def capture(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Path:
-    """A compiled package in a temporary file: compiling and packaging are one step of AOTInductor."""
-    handle, name = tempfile.mkstemp(suffix=".pt2")
-    os.close(handle)
-    package = Path(name)
-    try:
-        with sink(package) as opened:
+@dataclass(frozen=True)
+class Package:
+    """A compiled package in a temporary folder that goes with it."""
+
+    path: Path
+
+
+def capture(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Package:
+    """The compiled package: compiling and packaging are one step of AOTInductor."""
+    with ExitStack() as stack:
+        package = Package(stack.enter_context(processes.scratch()) / _FILE)
+        with sink(package.path) as opened:
             torch_api.get("aoti_compile_and_package")(exported(model, args, kwargs), package_path=opened)
-    except BaseException:
-        package.unlink()
-        raise
+        weakref.finalize(package, stack.pop_all().close)
     return package
 
 
-def save(package: Path, folder: Path) -> None:
-    """Move the package: left in the temporary folder, it would be carried along by every copy of the caches."""
-    shutil.move(package, folder / _FILE)
+def save(package: Package, folder: Path) -> None:
+    """Move the package, which can be large."""
+    shutil.move(package.path, folder / _FILE)
 
 
 def load(folder: Path, model: nn.Module) -> Runner:  # noqa: ARG001  # one signature for all strategies
