@@ -32,8 +32,12 @@ SCHEMA = 1
 RECORD, MARKER, VENV = "env.json", "making.json", "venv"
 _REMOVED = ".removed-"
 
-_MADE: dict[str, type] = {"release": str, "made_with": str, "options": list, "base": str}
-_FIELDS = {"made": _MADE | {"torch": str}, "adopted": {"python": str, "torch": str}, "being made": _MADE}
+_MADE = {"release": str, "made_with": str, "options": list, "base": str}
+_FIELDS: Mapping[str, Mapping[str, type]] = {
+    "made": _MADE | {"torch": str},
+    "adopted": {"python": str, "torch": str},
+    "being made": _MADE,
+}
 
 
 @dataclass(frozen=True)

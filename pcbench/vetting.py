@@ -42,6 +42,7 @@ def checked_copy(folder: Path, into: Path, *, trust: bool = False) -> Manifest:
         PcbenchError: The user's own key cannot be used.
     """
     with _opened(folder) as top:
+        _require_manifest(top, folder)
         sizes, links = _walk(top, folder, own=not trust)
         text = _read(top, manifest.FILE, folder, _LARGEST_MANIFEST)
         found = manifest.parse(text, folder / manifest.FILE)
@@ -63,6 +64,16 @@ def checked_copy(folder: Path, into: Path, *, trust: bool = False) -> Manifest:
         if name.endswith(".pt2"):
             archives.check(into / name, folder / name)
     return found
+
+
+def _require_manifest(top: int, folder: Path) -> None:
+    """Say of a folder that is something else that it is no artifact, whoever may write to it."""
+    try:
+        os.stat(manifest.FILE, dir_fd=top, follow_symlinks=False)
+    except OSError as error:
+        raise ArtifactError(
+            f"{folder} is no artifact: it has no {manifest.FILE}", hint="save the model again", layer="format"
+        ) from error
 
 
 @contextmanager

@@ -11,6 +11,13 @@ import fake_torch
 import pytest
 from kept_envs import Kept
 
+from pcbench.asking import Setting
+from pcbench.commands import compare
+from pcbench.commands._builds import Build
+from pcbench.commands._compared import compared
+from pcbench.commands._rounds import Plan
+from pcbench.errors import PcbenchError
+
 
 @pytest.fixture
 def kept(tmp_path: Path) -> Kept:
@@ -60,3 +67,12 @@ def test_compare_samples_builds_in_turn_and_one_that_fails_does_not_take_the_oth
         [line.split()[3] for line in ended.stderr.splitlines() if f"warm load {n} of 2: export" in line] for n in (1, 2)
     )
     assert (sorted(first), first) == (["this:", "twin:"], second[::-1])
+
+
+def test_json_says_of_a_build_that_was_not_reached_or_failed_why_nothing_is_there() -> None:
+    plan = Plan(Setting("mlp"), ("export",), ("cold",), 2)
+    late, broken = (compared(Build(name), plan, (), 0) for name in ("late", "broken"))
+    broken.failed = PcbenchError("it has no torch", hint="install it")
+
+    assert compare._json(late, {}, {}) == {"name": "late", "problem": "the command ended before it was measured"}
+    assert compare._json(broken, {}, {}) == {"name": "broken", "problem": "it has no torch"}

@@ -54,7 +54,7 @@ def test_what_was_saved_would_load_here(saved: Path) -> None:
 
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "strategy: precompile_eager, weights passed, gradients off" in ended.stdout
-    assert ended.stdout.endswith("it would load here\n")
+    assert ended.stdout.endswith("it would load here, in a process with 1 thread and gradients off\n")
 
 
 def test_with_a_model_it_is_loaded_and_its_answer_compared(saved: Path, model: Path) -> None:
@@ -104,7 +104,7 @@ def test_a_strangers_artifact_is_refused_and_trust_says_what_it_does(saved: Path
     assert refused.returncode == 2
     assert f"pcbench: {saved} was signed with the key" in refused.stderr
     assert trusted.returncode == 0
-    assert trusted.stderr == f"pcbench: {saved} is taken whoever saved it: loading it runs its code\n"
+    assert trusted.stderr == f"pcbench: who saved {saved} is not checked, and loading it runs its code\n"
     assert "it would load here" in trusted.stdout
 
 

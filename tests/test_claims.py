@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import fcntl
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from pcbench.errors import ExtensionError, UnavailableError
 TOYS = '''
 import atexit
 import ctypes
-import os
+import fcntl
 import subprocess
 
 import torch
@@ -75,7 +75,9 @@ def exits():
 
 def hangs():
     """All things end."""
-    subprocess.run(["sh", "-c", "ps -o pgid= $$ > FOLDER/group; while true; do sleep 0.2; done"])
+    held = open("FOLDER/held", "w")
+    fcntl.flock(held, fcntl.LOCK_EX)
+    subprocess.run(["sh", "-c", "while true; do sleep 0.2; done"], pass_fds=(held.fileno(),))
 
 
 def _helps():
@@ -99,19 +101,21 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, ClaimResul
         results = list(claim_checking.check_all(list(known.values()), setting, caches, jobs=2))
         limited = Setting("eager", threads=1, timeout_s=30, env={"PYTHONPATH": str(folder)})
         results.append(claim_checking.check(hanging, limited, caches))
-    _wait_until_gone(int((folder / "group").read_text()))
+    _wait_until_gone(folder / "held")
     return {result.id.partition(".")[2]: result for result in results}
 
 
-def _wait_until_gone(group: int) -> None:
+def _wait_until_gone(held: Path) -> None:
+    """Until no process of the group has the file locked; a process that nobody has reaped yet has it no more."""
     deadline = time.monotonic() + 30
-    while True:
-        try:
-            os.killpg(group, 0)
-        except ProcessLookupError:
-            return
-        assert time.monotonic() < deadline, "what a program started goes on after it was killed"
-        time.sleep(0.05)
+    with held.open("r+") as lock:
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except BlockingIOError:
+                assert time.monotonic() < deadline, "what a program started goes on after it was killed"
+                time.sleep(0.05)
 
 
 @pytest.mark.slow
@@ -122,7 +126,7 @@ def _wait_until_gone(group: int) -> None:
         ("holds", ClaimOutcome.HOLDS, "it is 2, by torch"),
         ("differs", ClaimOutcome.DIFFERS, "one is 1"),
         ("unavailable", ClaimOutcome.UNAVAILABLE, "this machine has three"),
-        ("raises", ClaimOutcome.CRASHED, "KeyError: 'the unforeseen' (line 34 of outcomes.py)"),
+        ("raises", ClaimOutcome.CRASHED, "KeyError: 'the unforeseen' (line 35 of outcomes.py)"),
         ("says_nothing", ClaimOutcome.CRASHED, "it returned None instead of its evidence"),
         ("segfaults", ClaimOutcome.CRASHED, "at running segfaults: killed by SIGSEGV"),
         ("answers_and_dies", ClaimOutcome.CRASHED, "at running answers_and_dies: killed by SIGSEGV"),

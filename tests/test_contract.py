@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 
 import contract_expectations
 import pytest
 from contract_expectations import COSTLY, DIFFERS_EVERYWHERE, HOLDS_SINCE_2_15, expected
 from expectations import RELEASE
 
-from pcbench import claims
+from pcbench import claim_checking, claims, processes
+from pcbench.asking import Setting
 from pcbench.claims import ClaimOutcome
 from pcbench.commands import main
+from pcbench.samples import EAGER
 
 CLAIMS = [claim for claim in claims.claims() if claim.document == "load_compiled_function"]
 
@@ -25,6 +29,12 @@ from pcbench.contract import _checking
 for program in sys.argv[1:]:
     print("outcome", json.dumps([program, *_checking.outcome_of(program)]))
 """
+
+
+@pytest.fixture(scope="module")
+def claim_caches() -> Iterator[Path]:
+    with processes.scratch() as folder:
+        yield folder
 
 
 @pytest.mark.slow
@@ -47,6 +57,14 @@ def test_a_claim_goes_through_the_command_in_a_process_of_its_own(capsys: pytest
     assert main(["contract", "--claim", asked.id, "--json", "-"]) == 0
     (told,) = json.loads(capsys.readouterr().out)["claims"]
     assert (told["id"], told["outcome"]) == (asked.id, ClaimOutcome.HOLDS)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("claim", [claim for claim in CLAIMS if claim.id in COSTLY], ids=lambda claim: claim.id)
+def test_a_claim_that_compiles_has_the_outcome_that_is_known(claim: claims.Claim, claim_caches: Path) -> None:
+    found = claim_checking.check(claim, Setting(EAGER), claim_caches)
+
+    assert found.outcome is expected(claim.id, RELEASE), found.evidence
 
 
 def test_what_is_known_is_of_claims_that_there_are() -> None:

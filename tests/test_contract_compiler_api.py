@@ -6,14 +6,16 @@ import contextlib
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from expectations import RELEASE
 
-from pcbench import claims, precompile
+from pcbench import claim_checking, claims, precompile, processes
+from pcbench.asking import Setting
 from pcbench.claims import ClaimOutcome
 from pcbench.contract import DiffersError, guard_filters
 from pcbench.contract import compiler_functions as functions
@@ -22,6 +24,7 @@ from pcbench.contract import precompile_calling as calling
 from pcbench.contract import precompile_capture as capture
 from pcbench.contract import precompile_limits as limits
 from pcbench.contract import precompile_training as training
+from pcbench.samples import EAGER
 
 CLAIMS = [claim for claim in claims.claims() if claim.document == "torch_compiler_api"]
 
@@ -115,6 +118,18 @@ def expected(claim_id: str) -> ClaimOutcome:
     return ClaimOutcome.DIFFERS if differs else ClaimOutcome.HOLDS
 
 
+def _compiles(claim_id: str) -> bool:
+    """Whether its program compiles C++, which is too much for each run of the tests."""
+    compiling = claim_id.startswith(_COMPILING) and claim_id not in _EAGER_ALONE
+    return compiling or claim_id == "compiler_functions.cache_artifacts_make_the_trip"
+
+
+@pytest.fixture(scope="module")
+def claim_caches() -> Iterator[Path]:
+    with processes.scratch() as folder:
+        yield folder
+
+
 @pytest.mark.slow
 def test_the_claims_of_torch_compiler_api_have_the_outcomes_that_are_known() -> None:
     asked = {claim.program: claim.id for claim in CLAIMS if not _compiles(claim.id)}
@@ -125,6 +140,14 @@ def test_the_claims_of_torch_compiler_api_have_the_outcomes_that_are_known() -> 
     assert ran.returncode == 0, ran.stderr
     assert {claim_id: told for claim_id, told in found.items() if told[0] != expected(claim_id)} == {}
     assert set(found) == set(asked.values())
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("claim", [claim for claim in CLAIMS if _compiles(claim.id)], ids=lambda claim: claim.id)
+def test_a_claim_that_compiles_has_the_outcome_that_is_known(claim: claims.Claim, claim_caches: Path) -> None:
+    found = claim_checking.check(claim, Setting(EAGER), claim_caches)
+
+    assert found.outcome is expected(claim.id), found.evidence
 
 
 def test_what_is_known_is_of_claims_that_there_are() -> None:
@@ -201,9 +224,3 @@ def test_a_broken_promise_is_found(
 
     with pytest.raises(DiffersError, match=told):
         program()
-
-
-def _compiles(claim_id: str) -> bool:
-    """Whether its program compiles C++, which is too much for each run of the tests."""
-    compiling = claim_id.startswith(_COMPILING) and claim_id not in _EAGER_ALONE
-    return compiling or claim_id == "compiler_functions.cache_artifacts_make_the_trip"

@@ -1,3 +1,4 @@
+import statistics
 import subprocess
 import sys
 import time
@@ -86,7 +87,7 @@ def test_pairs_are_taken_in_turn_and_tell_a_slower_function_apart() -> None:
     fasts, slows = timing.interleaved(fast, slow, pairs=6, block_s=0.0)
 
     assert len(fasts) == len(slows) == 6
-    assert all(slow > fast for fast, slow in zip(fasts, slows, strict=True))
+    assert statistics.median(slows) > statistics.median(fasts)
     assert order[-12:] == ["fast", "slow", "slow", "fast"] * 3
 
 

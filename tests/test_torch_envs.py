@@ -55,7 +55,7 @@ def test_a_user_without_a_home_is_asked_to_name_a_folder_and_needs_none_where_on
     monkeypatch.setattr(Path, "home", no_home)
     monkeypatch.delenv("XDG_DATA_HOME")
     monkeypatch.delenv("PCBENCH_ENVS", raising=False)
-    with pytest.raises(PcbenchError, match="no home folder .*XDG_DATA_HOME"):
+    with pytest.raises(PcbenchError, match=r"no home folder .*XDG_DATA_HOME"):
         torch_envs.root()
     monkeypatch.setenv("PCBENCH_ENVS", "~nobody-of-this-name/envs")
     with pytest.raises(PcbenchError, match="PCBENCH_ENVS is ~nobody-of-this-name/envs"):
@@ -126,13 +126,15 @@ def test_what_is_being_made_is_seen_at_the_moment_when_it_is_done(root: Path, mo
     torch_envs.write_record(folder / torch_envs.MARKER, {})
     read = torch_envs.read_record
 
-    def finished_meanwhile(path: Path) -> dict[str, object]:
-        (folder / "later").rename(folder / torch_envs.RECORD)
-        (folder / torch_envs.MARKER).unlink()
-        return read(path)
+    def finished_just_after(path: Path) -> dict[str, object]:
+        try:
+            return read(path)
+        finally:
+            (folder / "later").rename(folder / torch_envs.RECORD)
+            (folder / torch_envs.MARKER).unlink()
 
-    monkeypatch.setattr(torch_envs, "read_record", finished_meanwhile)
-    assert [env.kind for env in torch_envs.known()] == ["adopted"]
+    monkeypatch.setattr(torch_envs, "read_record", finished_just_after)
+    assert [env.kind for env in torch_envs.known()] == ["incomplete"]
 
 
 def test_an_environment_that_goes_while_it_is_read_is_none(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Check, and with a model load; 2 when it is refused, or did not load."""
     if args.trust:
-        print(f"pcbench: {args.folder} is taken whoever saved it: loading it runs its code", file=sys.stderr)
+        print(f"pcbench: who saved {args.folder} is not checked, and loading it runs its code", file=sys.stderr)
     found = _checked(args)
     print("\n".join(_lines(found)))
     if args.model is None:

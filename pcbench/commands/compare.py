@@ -13,7 +13,7 @@ from pcbench import processes
 from pcbench.analysis.builds_table import build_lines
 from pcbench.analysis.comparison import SCHEMA, Comparison, to_json
 from pcbench.analysis.quantities import counted
-from pcbench.analysis.recommendation import recommend
+from pcbench.analysis.recommendation import Recommendation, recommend
 from pcbench.analysis.sections import sections
 from pcbench.analysis.table import text_lines
 from pcbench.commands import Command
@@ -86,13 +86,7 @@ def _say_together(args: argparse.Namespace, measured: Sequence[Compared]) -> int
             print(f"\n{name}: " + "\n".join(section))
     sys.stdout.flush()
     if args.json is not None:
-        told = [
-            {"name": name, "torch_git": one.facts["torch_git"]}
-            | to_json(comparisons[name], recommended[name].to_json())
-            if name in comparisons
-            else {"name": name, "problem": one.problem}
-            for name, one in ((one.build.name, one) for one in measured)
-        ]
+        told = [_json(one, comparisons, recommended) for one in measured]
         _write_json(args.json, {"schema": SCHEMA, "model": args.model, "builds": told})
     for name, comparison in comparisons.items() if args.figure is not None else ():
         _draw(comparison, args.figure.with_stem(f"{args.figure.stem}-{name}"))
@@ -107,6 +101,16 @@ def _say_together(args: argparse.Namespace, measured: Sequence[Compared]) -> int
         print(f"pcbench: {strategy} is unavailable in every build", file=sys.stderr)
     whole = len(comparisons) == len(measured) and all(_usable(c) for c in comparisons.values())
     return 2 if nowhere or not whole else 0
+
+
+def _json(
+    one: Compared, comparisons: Mapping[str, Comparison], recommended: Mapping[str, Recommendation]
+) -> dict[str, object]:
+    name = one.build.name
+    if name not in comparisons:
+        return {"name": name, "problem": one.problem}
+    found = to_json(comparisons[name], recommended[name].to_json())
+    return {"name": name, "torch_git": one.facts["torch_git"]} | found
 
 
 def _lacking(args: argparse.Namespace, comparison: Comparison) -> dict[str, str | None]:

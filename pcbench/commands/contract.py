@@ -13,7 +13,7 @@ from pathlib import Path
 from pcbench import asking, claim_checking, discovery, processes
 from pcbench.analysis.contract_table import contract_lines, list_lines
 from pcbench.asking import Setting
-from pcbench.claims import Checked, Claim, ClaimOutcome, claims, to_json
+from pcbench.claims import Checked, Claim, ClaimOutcome, ClaimResult, claims, to_json
 from pcbench.commands import Command
 from pcbench.commands._builds import Build, add_env_argument, builds
 from pcbench.commands._progress import Step, steps
@@ -46,8 +46,16 @@ def run(args: argparse.Namespace) -> int:
         return 0
     if args.json not in (None, _STDOUT) and not Path(args.json).absolute().parent.is_dir():
         raise UsageError(f"cannot write {args.json}: there is no such folder")
+    checked: list[Checked] = []
+    interrupted = False
     with builds(args) as found, steps(len(found) * (1 + len(asked))) as step:
-        checked = [_check(build, asked, step, args) for build in found]
+        try:
+            for each in found:
+                _check(each, asked, step, args, checked)
+        except KeyboardInterrupt:  # what was checked is worth keeping
+            interrupted = True
+    if interrupted:
+        print("pcbench: interrupted; what was checked until then follows", file=sys.stderr)
     if args.json is not None:
         text = json.dumps(to_json(checked), indent=1) + "\n"
         if args.json == _STDOUT:
@@ -60,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
         if build.problem is not None:
             print(f"pcbench: {build.name}: {build.problem}", file=sys.stderr)
     judged = all(build.problem is None and build.count(ClaimOutcome.CRASHED) == 0 for build in checked)
-    return 0 if judged else 2
+    return 0 if judged and not interrupted else 2
 
 
 def _asked(document: str | None, pattern: str | None) -> tuple[Claim, ...]:
@@ -76,7 +84,8 @@ def _asked(document: str | None, pattern: str | None) -> tuple[Claim, ...]:
     return found
 
 
-def _check(build: Build, asked: Sequence[Claim], step: Step, args: argparse.Namespace) -> Checked:
+def _check(build: Build, asked: Sequence[Claim], step: Step, args: argparse.Namespace, checked: list[Checked]) -> None:
+    """Add what becomes of the claims in a build, as far as it comes."""
     setting = build.setting(Setting(EAGER, timeout_s=args.timeout))
     lock = threading.Lock()
 
@@ -89,10 +98,14 @@ def _check(build: Build, asked: Sequence[Claim], step: Step, args: argparse.Name
         try:
             messages = asking.ask(setting, {"do": "describe", "strategy": EAGER})
         except PcbenchError as error:
-            return Checked(build.name, None, None, problem=error.problem)
+            checked.append(Checked(build.name, None, None, problem=error.problem))
+            return
         facts = next(message["facts"] for message in messages if "facts" in message)
-        results = claim_checking.check_all(asked, setting, folder / "caches", jobs=args.jobs, began=began)
-        return Checked(build.name, facts["torch"], facts["torch_git"], tuple(results))
+        results: list[ClaimResult] = []
+        try:
+            results.extend(claim_checking.check_all(asked, setting, folder / "caches", jobs=args.jobs, began=began))
+        finally:
+            checked.append(Checked(build.name, facts["torch"], facts["torch_git"], tuple(results)))
 
 
 def _at_least_one(word: str) -> int:

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pcbench import interpreters, processes, torch_envs
-from pcbench.analysis.columns import aligned
 from pcbench.commands import Command
+from pcbench.commands._env_listing import json_text, lines, table
 from pcbench.commands._env_making import STEPS, Asked, asked_of, interpreter, make, read_asked
 from pcbench.commands._progress import steps
 from pcbench.errors import PcbenchError, UnavailableError, UsageError
-from pcbench.interpreters import Facts
-from pcbench.torch_envs import THIS, Env
-
-SCHEMA = 1
+from pcbench.torch_envs import THIS
 
 _ROOM_GB = 6.5
 _NAME = re.compile(r"[A-Za-z0-9][\w.+-]*")
@@ -94,6 +88,11 @@ def _made(args: argparse.Namespace) -> int:
             return 0
         if (folder / torch_envs.MARKER).is_file():
             print(f"pcbench: going on with {name}, which was interrupted", file=sys.stderr)
+        elif args.name is None and not args.words and args.with_python is None:
+            serves = torch_envs.serving(name)
+            if serves is not None:
+                print(f"torch {name} is there already: `{serves.name}` ({serves.python}); --name makes one more")
+                return 0
         with steps(STEPS) as step:
             record = make(folder, asked, lock, step, room_gb=args.room)
     _say_added(name, record["torch"], record["torch_git"])
@@ -143,7 +142,7 @@ def _adopted(args: argparse.Namespace) -> int:
 
 def _say_added(name: str, torch: object, torch_git: object) -> None:
     print(f"{name}: torch {torch} (git {torch_git})")
-    for line in _lines():
+    for line in lines():
         if line.env.name != name and line.facts is not None and line.facts.torch_git == torch_git:
             print(f"the same torch build as {line.env.name}")
 
@@ -154,68 +153,9 @@ def _checked(name: str) -> str:
     return name
 
 
-@dataclass(frozen=True)
-class _Line:
-    """An environment as it is now; ``problem`` says why nothing is known of it."""
-
-    env: Env
-    facts: Facts | None
-    problem: str | None = None
-
-
-def _lines() -> list[_Line]:
-    """The running interpreter, then every environment."""
-    found = []
-    for env in (torch_envs.find(THIS), *torch_envs.known()):
-        if env.problem is not None:
-            found.append(_Line(env, None, f"{env.problem.problem}: {env.problem.hint}"))
-            continue
-        try:
-            found.append(_Line(env, interpreters.facts(env.python)))
-        except UnavailableError as error:
-            found.append(_Line(env, None, error.problem))
-    return found
-
-
-def _alike(line: _Line, lines: Sequence[_Line]) -> list[str]:
-    """The other names of the same torch build."""
-    git = None if line.facts is None else line.facts.torch_git
-    others = (other for other in lines if other is not line and other.facts is not None)
-    return [other.env.name for other in others if git is not None and other.facts and other.facts.torch_git == git]
-
-
 def _list(args: argparse.Namespace) -> int:
-    lines = _lines()
-    if args.json:
-        print(json.dumps({"schema": SCHEMA, "envs": [_json(line, lines) for line in lines]}, indent=1))
-        return 0
-    rows = [("name", "torch", "git", "Python", "dependencies", "interpreter", "")]
-    for line in lines:
-        facts, alike = line.facts, _alike(line, lines)
-        if facts is None:
-            rows.append((line.env.name, "-", "-", "-", "-", line.env.python, line.problem or ""))
-            continue
-        lacking = f"lacks {', '.join(facts.lacking)}" if facts.lacking else "all"
-        note = f"same build as {', '.join(alike)}" if alike else ""
-        git = (facts.torch_git or "-")[:10]
-        rows.append((line.env.name, facts.torch or "none", git, facts.python, lacking, line.env.python, note))
-    print("\n".join(aligned(rows)))
+    print(json_text() if args.json else "\n".join(table()))
     return 0
-
-
-def _json(line: _Line, lines: Sequence[_Line]) -> dict[str, Any]:
-    facts = line.facts
-    return {
-        "name": line.env.name,
-        "kind": line.env.kind,
-        "interpreter": line.env.python,
-        "torch": facts and facts.torch,
-        "torch_git": facts and facts.torch_git,
-        "python": facts and facts.python,
-        "lacking": facts and list(facts.lacking),
-        "same_build_as": _alike(line, lines),
-        "problem": line.problem,
-    }
 
 
 def _remove(args: argparse.Namespace) -> int:

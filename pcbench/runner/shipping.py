@@ -18,6 +18,8 @@ from pcbench.runner import artifact, bundled, signature
 from pcbench.runner.artifact import Artifact
 from pcbench.strategies import Runner, Strategy
 
+_CHECKS = "AOTI_RUNTIME_CHECK_INPUTS"
+
 
 def save(
     model: nn.Module,
@@ -46,6 +48,8 @@ def save(
         PcbenchError: There is no key to sign with, or others can write to the folder of torch's compiler caches.
         Exception: Whatever the strategy raises.
     """
+    if not isinstance(model, nn.Module):
+        raise UsageError(f"a {type(model).__qualname__} is no torch.nn.Module, and only those can be saved")
     args, kwargs = signature.arguments(example_inputs, example_kwargs)
     chosen = strategies.named(strategy)
     description = artifact.describe(strategy, chosen, model, args, kwargs)
@@ -57,7 +61,9 @@ def save(
 def load(folder: str | os.PathLike[str], model: nn.Module | None = None, *, trust: bool = False) -> Runner:
     """The runner of a saved model: called as the model is.
 
-    With compiler caches in the artifact, those are used: a copy of them, in a folder of this process's own.
+    With compiler caches in the artifact, those are used: a copy of them, in a folder of this process's own. AOTInductor
+    checks the sizes of its inputs from then on in this process, unless AOTI_RUNTIME_CHECK_INPUTS says otherwise: else
+    it answers other sizes than those that it was compiled for, and wrongly.
 
     Args:
         folder: Where it was saved.
@@ -71,7 +77,7 @@ def load(folder: str | os.PathLike[str], model: nn.Module | None = None, *, trus
         Exception: Whatever the strategy raises.
     """
     if trust:
-        warnings.warn(f"{folder} is loaded whoever saved it, and loading runs its code", stacklevel=2)
+        warnings.warn(f"who saved {folder} is not checked, and loading it runs its code", stacklevel=2)
     found = artifact.opened(Path(folder), trust=trust)
     artifact.require_here(found, found.manifest.strategy)
     strategy = strategies.named(found.manifest.strategy)
@@ -84,6 +90,7 @@ def load(folder: str | os.PathLike[str], model: nn.Module | None = None, *, trus
     unusable = bundled.unusable(found) if found.manifest.caches is not None else None
     if unusable is not None:
         warnings.warn(f"{unusable}; what is missing is compiled", stacklevel=2)
+    os.environ.setdefault(_CHECKS, "1")
     with bundled.alone():
         if found.manifest.caches is None or unusable is not None:
             _require_own_caches(strategy)
