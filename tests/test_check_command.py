@@ -145,3 +145,18 @@ def test_a_save_that_fails_leaves_nothing(tmp_path: Path) -> None:
     assert ended.returncode == 2
     assert f"pcbench: export could not save {path}: " in ended.stderr
     assert [each.name for each in tmp_path.iterdir() if each.name != "__pycache__"] == ["fails.py"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--threads", "0"), "'0' is not a whole number from 1"),
+        (("--timeout", "nan"), "'nan' is not a number of seconds above 0"),
+    ],
+)
+def test_a_number_that_cannot_be_is_said(tmp_path: Path, words: tuple[str, str], said: str) -> None:
+    ended = pcbench("save", "mlp", tmp_path / "a", "--strategy", "export", *words)
+
+    assert ended.returncode == 2
+    assert said in ended.stderr
+    assert list(tmp_path.iterdir()) == []

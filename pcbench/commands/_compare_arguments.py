@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from pcbench import discovery
 from pcbench.analysis.recommendation import CALLS_PER_START
 from pcbench.asking import Setting, usable_cpus
+from pcbench.commands._argument_types import above_0, positive_int
 from pcbench.commands._builds import add_env_argument
 from pcbench.commands._rounds import Plan
 from pcbench.conditions import CONDITIONS
@@ -36,14 +37,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "warm (the caches that the capture left) and hot (second load in a process); default: all but bundled, which "
         "takes captures of its own",
     )
-    parser.add_argument("--samples", type=_positive_int, default=3, help="fresh processes per row (default: 3)")
-    parser.add_argument("--threads", type=_positive_int, help="CPU threads, at capture and at load (default: all CPUs)")
+    parser.add_argument("--samples", type=positive_int, default=3, help="fresh processes per row (default: 3)")
+    parser.add_argument("--threads", type=positive_int, help="CPU threads, at capture and at load (default: all CPUs)")
     parser.add_argument(
-        "--timeout", type=_positive_float, default=300.0, metavar="SECONDS", help="limit per process (default: 300)"
+        "--timeout", type=above_0("seconds"), default=300.0, metavar="SECONDS", help="limit per process (default: 300)"
     )
     parser.add_argument(
         "--calls",
-        type=_positive_int,
+        type=positive_int,
         default=CALLS_PER_START,
         help=f"calls per process start that the recommendation assumes (default: {CALLS_PER_START})",
     )
@@ -59,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--workers",
-        type=_positive_int,
+        type=positive_int,
         default=0,
         metavar="N",
         help="then load in N processes at once, over one folder of compiler caches",
@@ -129,19 +130,3 @@ def _list(text: str) -> tuple[str, ...]:
     if not words:
         raise argparse.ArgumentTypeError("give at least one name")
     return words
-
-
-def _positive_int(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1")
-    return int(text)
-
-
-def _positive_float(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
-    return value

@@ -82,7 +82,7 @@ def _lines(found: Manifest) -> list[str]:
         f"strategy: {found.strategy}, weights {found.weights}, gradients {_switch(found.grad)}",
         f"files:    {len(found.files)}, {size(sum(file.bytes for file in found.files.values()))}",
         f"torch:    {made.torch} (git {made.torch_git}), triton {made.triton}, Python {made.python}",
-        f"machine:  {made.device}, {made.arch}, {made.isa}, {made.threads} threads",
+        f"machine:  {made.device}, {made.arch}, {made.isa}, {counted(made.threads, 'thread')}",
         f"inputs:   {', '.join(found.inputs)}",
         f"caches:   {caches}",
     ]

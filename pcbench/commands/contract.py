@@ -15,6 +15,7 @@ from pcbench.analysis.contract_table import contract_lines, list_lines
 from pcbench.asking import Setting
 from pcbench.claims import Checked, Claim, ClaimOutcome, ClaimResult, claims, to_json
 from pcbench.commands import Command
+from pcbench.commands._argument_types import above_0, positive_int
 from pcbench.commands._builds import Build, add_env_argument, builds
 from pcbench.commands._progress import Step, steps
 from pcbench.errors import PcbenchError, UsageError
@@ -32,9 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--list", action="store_true", help="list the claims and check none")
     parser.add_argument("--json", metavar="FILE", help=f"write outcomes as JSON; {_STDOUT} prints them, and no table")
-    parser.add_argument("--jobs", type=_at_least_one, default=1, metavar="N", help="check N at once (default: 1)")
+    parser.add_argument("--jobs", type=positive_int, default=1, metavar="N", help="check N at once (default: 1)")
     parser.add_argument(
-        "--timeout", type=_at_least_one, default=300, metavar="SECONDS", help="limit per claim (default: 300)"
+        "--timeout", type=above_0("seconds"), default=300.0, metavar="SECONDS", help="limit per claim (default: 300)"
     )
 
 
@@ -106,13 +107,6 @@ def _check(build: Build, asked: Sequence[Claim], step: Step, args: argparse.Name
             results.extend(claim_checking.check_all(asked, setting, folder / "caches", jobs=args.jobs, began=began))
         finally:
             checked.append(Checked(build.name, facts["torch"], facts["torch_git"], tuple(results)))
-
-
-def _at_least_one(word: str) -> int:
-    number = int(word)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{word} is less than 1")
-    return number
 
 
 COMMAND = Command(

@@ -12,6 +12,7 @@ from typing import Any
 
 from pcbench import interpreters, processes, torch_envs
 from pcbench.commands import Command
+from pcbench.commands._argument_types import above_0
 from pcbench.commands._env_listing import json_text, lines, table
 from pcbench.commands._env_making import STEPS, Asked, asked_of, interpreter, make, read_asked
 from pcbench.commands._progress import steps
@@ -49,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add.add_argument("--with-python", metavar="PYTHON", help="make it with this Python (default: the running one)")
     add.add_argument(
         "--room",
-        type=float,
+        type=above_0("GB"),
         default=_ROOM_GB,
         metavar="GB",
         help=f"what must be free on its disk (default: {_ROOM_GB})",

@@ -9,6 +9,7 @@ from pcbench import discovery, processes, sampling, signing
 from pcbench.analysis.quantities import seconds, size
 from pcbench.asking import Setting, usable_cpus
 from pcbench.commands import Command
+from pcbench.commands._argument_types import above_0, positive_int
 from pcbench.commands._progress import steps
 from pcbench.errors import PcbenchError, UsageError
 from pcbench.status import Status
@@ -26,8 +27,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="save what was compiled with it, so that a first load elsewhere compiles nothing",
     )
-    parser.add_argument("--threads", type=int, help="CPU threads; a load needs as many (default: all CPUs)")
-    parser.add_argument("--timeout", type=float, default=300.0, metavar="SECONDS", help="limit (default: 300)")
+    parser.add_argument("--threads", type=positive_int, help="CPU threads; a load needs as many (default: all CPUs)")
+    parser.add_argument(
+        "--timeout", type=above_0("seconds"), default=300.0, metavar="SECONDS", help="limit (default: 300)"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
