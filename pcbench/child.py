@@ -34,6 +34,7 @@ _ANSWERS = {
     "cache_hit": "pcbench.runner.hit_cost",
     "check": "pcbench.runner.checking",
     "claim": "pcbench.contract._checking",
+    "guard_census": "pcbench.guards.census",
 }
 """The module that answers a request has a function of its name, and the ``Request`` that it takes."""
 

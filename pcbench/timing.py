@@ -10,7 +10,7 @@ import shlex
 import sys
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -109,31 +109,38 @@ def interleaved(
     block_s: float = 0.002,
     budget_s: float = 2.0,
 ) -> tuple[list[float], list[float]]:
-    """Seconds per call of two functions, as pairs of blocks taken in turn (A B, B A, ...) in this process.
+    """Seconds per call of two functions, as pairs of blocks taken in turn (A B, B A, ...): see :func:`in_turn`."""
+    taken = in_turn({"first": first, "second": second}, rounds=pairs, block_s=block_s, budget_s=budget_s)
+    return taken["first"], taken["second"]
 
-    A block lasts about ``block_s`` and at least one call; pairs stop, after the fifth, when ``budget_s`` is spent.
+
+def in_turn(
+    calls: Mapping[str, Callable[[], object]], *, rounds: int = 25, block_s: float = 0.002, budget_s: float = 2.0
+) -> dict[str, list[float]]:
+    """Seconds per call of each function, a block of each in every round, in this process.
+
+    Every second round runs backwards (A B C, C B A, ...), so that what drifts meets all alike; the n-th samples of all
+    belong together. A block lasts about ``block_s`` and at least one call; rounds stop, after the fifth, when
+    ``budget_s`` is spent.
     """
-    first(), second()
-    count_first, count_second = _calibrate(first, block_s), _calibrate(second, block_s)
-    firsts: list[float] = []
-    seconds: list[float] = []
+    for call in calls.values():
+        call()
+    names = list(calls)
+    counts = {name: _calibrate(call, block_s) for name, call in calls.items()}
+    taken: dict[str, list[float]] = {name: [] for name in calls}
     deadline = time.perf_counter() + budget_s
     collecting = gc.isenabled()
     gc.disable()
     try:
-        for pair in range(pairs):
-            if pair >= 5 and time.perf_counter() > deadline:
+        for turn in range(rounds):
+            if turn >= 5 and time.perf_counter() > deadline:
                 break
-            if pair % 2 == 0:
-                firsts.append(_block(first, count_first))
-                seconds.append(_block(second, count_second))
-            else:
-                seconds.append(_block(second, count_second))
-                firsts.append(_block(first, count_first))
+            for name in names if turn % 2 == 0 else reversed(names):
+                taken[name].append(_block(calls[name], counts[name]))
     finally:
         if collecting:
             gc.enable()
-    return firsts, seconds
+    return taken
 
 
 def _calibrate(call: Callable[[], object], block_s: float) -> int:

@@ -27,6 +27,7 @@ class Name:
 
 _PRECOMPILE = ("2.14.1", "2.15.0")
 _ALL = ("2.11.0", "2.13.0", *_PRECOMPILE)
+_GUARDS = ("2.13.0", "2.15.0")
 _PT2 = "torch.export.pt2_archive._package"
 
 NAMES: dict[str, Name] = {
@@ -98,6 +99,20 @@ NAMES: dict[str, Name] = {
     ),
     "cache_dir": Name(
         "torch._inductor.runtime.cache_dir_utils", "cache_dir", "whose compiler caches a load takes", ("2.15.0",)
+    ),
+    "guard_hook": Name(
+        "torch._dynamo.guards", "guard_manager_testing_hook_fn", "seeing the guards of a compiled function", _GUARDS
+    ),
+    "guard_profile": Name(
+        "torch._C", "_dynamo.guards.profile_guard_manager", "torch's own time of a guard check", _GUARDS
+    ),
+    "relational_guard": Name("torch._C", "_dynamo.guards.RelationalGuard", "telling guards on several values", _GUARDS),
+    "dict_manager": Name("torch._C", "_dynamo.guards.DictGuardManager", "walking guards on the keys of dicts", _GUARDS),
+    "cache_entries": Name(
+        "torch._dynamo.eval_frame", "_debug_get_cache_entry_list", "counting the entries of a code's cache", _GUARDS
+    ),
+    "compilation_metrics": Name(
+        "torch._dynamo.utils", "get_compilation_metrics", "torch's own counts of guards", _GUARDS
     ),
     "fresh_cache": Name("torch._inductor.utils", "fresh_cache", "running with empty compiler caches", _ALL),
 }

@@ -9,10 +9,10 @@ import pytest
 import torch
 from warm import Warm
 
-from pcbench import discovery, sampling
+from pcbench import discovery, sampling, targets
 from pcbench.asking import Setting
 from pcbench.models import Model
-from pcbench.runner import agreement, targets
+from pcbench.runner import agreement
 from pcbench.status import Status
 from pcbench.strategies import Strategy
 

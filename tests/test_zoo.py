@@ -10,10 +10,10 @@ import torch
 import transformers
 
 import pcbench
-from pcbench import discovery, pytrees
+from pcbench import discovery, pytrees, targets
 from pcbench.errors import UnavailableError
 from pcbench.models import Model
-from pcbench.runner import agreement, targets
+from pcbench.runner import agreement
 
 
 def zoo(name: str) -> Model:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import torch
 
-from pcbench import discovery, timing
+from pcbench import discovery, targets, timing
 from pcbench.capture_counts import counted
 from pcbench.capture_phases import phases, timed
-from pcbench.runner import artifact, bundled, targets, verification
+from pcbench.runner import artifact, bundled, verification
 from pcbench.runner.stages import Emit, Request, stage, strategy_of
 from pcbench.status import Status
 from pcbench.strategies import Strategy

@@ -9,9 +9,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from pcbench import timing
+from pcbench import targets, timing
 from pcbench.models import Model
-from pcbench.runner import artifact, bundled, targets
+from pcbench.runner import artifact, bundled
 from pcbench.runner.artifact import Artifact
 from pcbench.runner.recompiling import CompileWatch
 from pcbench.runner.stages import Emit, Request, StageFailedError, stage, strategy_of

@@ -7,9 +7,10 @@ from typing import Any
 import torch
 from torch import nn
 
+from pcbench import targets
 from pcbench.errors import UsageError
 from pcbench.models import Model
-from pcbench.runner import agreement, targets
+from pcbench.runner import agreement
 from pcbench.runner.artifact import Artifact
 from pcbench.runner.stages import Emit, Request, StageFailedError, stage
 from pcbench.samples import EAGER

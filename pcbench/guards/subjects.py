@@ -1,0 +1,143 @@
+"""A function compiled here, with the guards that Dynamo made for it and the locals that they check."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from pcbench import torch_api
+from pcbench.errors import PcbenchError, UsageError
+from pcbench.guards.guarded import Guarded
+
+_TAKES_MORE, _TAKES_NAMES = 0x04, 0x08  # of co_flags: *args and **kwargs
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A frame that Dynamo compiled.
+
+    Attributes:
+        manager: Its guards, torch's ``GuardManagerWrapper``.
+        code: The code that was compiled; ``manager.cache_entry.code`` is what it became.
+        f_locals, f_globals: What the guards look at: the frame's locals, by name, and its globals.
+    """
+
+    manager: Any
+    code: types.CodeType
+    f_locals: dict[str, Any]
+    f_globals: dict[str, Any]
+
+    def check(self) -> bool:
+        """Whether the guards take the call that they were made for."""
+        return bool(self.manager.check(self.f_locals))
+
+    def direct(self) -> Callable[[], object]:
+        """A call of the compiled bytecode that checks no guard."""
+        code = self.manager.cache_entry.code
+        cells = tuple(types.CellType(self.f_locals[name]) for name in code.co_freevars)
+        function = types.FunctionType(code, self.f_globals, code.co_name, None, cells)
+        names = iter(code.co_varnames)
+        args = [self.f_locals[next(names)] for _ in range(code.co_argcount)]
+        kwargs = {name: self.f_locals[name] for name in [next(names) for _ in range(code.co_kwonlyargcount)]}
+        if code.co_flags & _TAKES_MORE:
+            args += self.f_locals[next(names)]
+        if code.co_flags & _TAKES_NAMES:
+            kwargs |= self.f_locals[next(names)]
+        return lambda: function(*args, **kwargs)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A compiled function, its inputs, and the frames that a call of it runs, in the order of their compilation.
+
+    Attributes:
+        compiled: What ``torch.compile`` gave.
+    """
+
+    guarded: Guarded
+    compiled: Callable[..., Any]
+    frames: tuple[Frame, ...]
+
+    def call(self) -> object:
+        """Call it as its user does."""
+        return self.compiled(*self.guarded.args, **self.guarded.kwargs)
+
+    def check(self) -> bool:
+        """Check the guards of all frames, as a call does."""
+        return all(frame.check() for frame in self.frames)
+
+
+@contextmanager
+def compiled(guarded: Guarded, backend: Any = None, **options: Any) -> Iterator[Subject]:
+    """Compile it, call it, and hand over its frames; its modes and config hold inside, and there alone.
+
+    Args:
+        backend: As ``torch.compile`` takes it; None for graphs that answer from memory (:func:`canned`), or, where
+            gradients flow, for the graphs as they are: a backward needs its forward anew.
+        options: More of what ``torch.compile`` takes.
+
+    Raises:
+        UnavailableError: This torch does not show its guards in the way that is known here.
+        UsageError: The call raised, or nothing was compiled.
+    """
+    backend = backend or ("eager" if guarded.grad else canned)
+    options = {"dynamic": guarded.dynamic} | options
+    with torch.set_grad_enabled(guarded.grad), torch_api.get("dynamo_config").patch(**guarded.config):
+        function = torch.compile(guarded.function, backend=backend, **options)
+        with _frames() as frames:
+            try:
+                function(*guarded.args, **guarded.kwargs)
+            except Exception as error:  # a stranger's code may raise anything: its own error is said
+                raise UsageError(f"its compiled call raised {type(error).__name__}: {error}") from error
+        if not frames:
+            raise UsageError("Dynamo compiled no frame of it: it has no guards", hint="TORCH_LOGS=dynamo says why")
+        if not all(frame.check() for frame in frames):
+            raise PcbenchError(
+                "its guards refuse the call that they were made for",
+                hint="it changes what they look at: give inputs and a model that a call leaves as they are",
+            )
+        yield Subject(guarded, function, tuple(frames))
+
+
+def canned(graph: Callable[..., Any], inputs: Sequence[Any]) -> Callable[..., Any]:  # noqa: ARG001  # a backend's signature
+    """A backend whose graphs run once and then answer what they answered: a call costs what is around its graphs."""
+    answers: list[Any] = []
+
+    def answer(*args: Any) -> Any:
+        if not answers:
+            answers.append(graph(*args))
+        return answers[0]
+
+    return answer
+
+
+def locals_of(guarded: Guarded, args: tuple[Any, ...]) -> dict[str, Any]:
+    """The locals that the guards of a family's function look at in a call with these args."""
+    bound = inspect.signature(guarded.function).bind(*args, **guarded.kwargs)
+    bound.apply_defaults()
+    return dict(bound.arguments) | dict(inspect.getclosurevars(guarded.function).nonlocals)
+
+
+@contextmanager
+def _frames() -> Iterator[list[Frame]]:
+    """The frames that are compiled inside.
+
+    Containers are copied: a call may change those that it got, after its guards were made.
+    """
+    found: list[Frame] = []
+
+    def see(manager: Any, f_locals: Mapping[str, Any], builder: Any) -> None:
+        kept = {name: value.copy() if type(value) in (dict, list) else value for name, value in f_locals.items()}
+        found.append(Frame(manager, builder.f_code, kept, builder.scope["G"]))
+
+    holder, attribute = torch_api.holder("guard_hook")
+    with ExitStack() as stack:
+        setattr(holder, attribute, see)
+        stack.callback(setattr, holder, attribute, None)
+        yield found
