@@ -35,6 +35,8 @@ _ANSWERS = {
     "check": "pcbench.runner.checking",
     "claim": "pcbench.contract._checking",
     "guard_census": "pcbench.guards.census",
+    "guard_cost": "pcbench.guards.cost",
+    "guard_sweep": "pcbench.guards.sweep",
 }
 """The module that answers a request has a function of its name, and the ``Request`` that it takes."""
 

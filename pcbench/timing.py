@@ -11,7 +11,7 @@ import sys
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 from pcbench import compilers
@@ -115,18 +115,24 @@ def interleaved(
 
 
 def in_turn(
-    calls: Mapping[str, Callable[[], object]], *, rounds: int = 25, block_s: float = 0.002, budget_s: float = 2.0
+    calls: Mapping[str, Callable[[], object]],
+    *,
+    rounds: int = 25,
+    block_s: float = 0.002,
+    budget_s: float = 2.0,
+    around: Mapping[str, Callable[[], AbstractContextManager[object]]] | None = None,
 ) -> dict[str, list[float]]:
     """Seconds per call of each function, a block of each in every round, in this process.
 
     Every second round runs backwards (A B C, C B A, ...), so that what drifts meets all alike; the n-th samples of all
     belong together. A block lasts about ``block_s`` and at least one call; rounds stop, after the fifth, when
-    ``budget_s`` is spent.
+    ``budget_s`` is spent. What is ``around`` a call is entered for each block, off the clock.
     """
-    for call in calls.values():
-        call()
-    names = list(calls)
-    counts = {name: _calibrate(call, block_s) for name, call in calls.items()}
+    around, counts, names = around or {}, {}, list(calls)
+    for name, call in calls.items():
+        with around.get(name, nullcontext)():
+            call()
+            counts[name] = _calibrate(call, block_s)
     taken: dict[str, list[float]] = {name: [] for name in calls}
     deadline = time.perf_counter() + budget_s
     collecting = gc.isenabled()
@@ -136,7 +142,8 @@ def in_turn(
             if turn >= 5 and time.perf_counter() > deadline:
                 break
             for name in names if turn % 2 == 0 else reversed(names):
-                taken[name].append(_block(calls[name], counts[name]))
+                with around.get(name, nullcontext)():
+                    taken[name].append(_block(calls[name], counts[name]))
     finally:
         if collecting:
             gc.enable()

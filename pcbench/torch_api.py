@@ -28,6 +28,9 @@ PRECOMPILE_TABLES = ("_backend_artifacts_by_key", "_dynamo_cache_entries")
 GUARD_FAILURES = ("GuardManager check failed", "Guard failed:")
 """What the message of a loaded function, or of an exported program, holds when its guards refuse the call."""
 
+COMPILED_GRAPHS = "__compiled_fn"
+"""How the globals that hold a function's compiled graphs begin."""
+
 COMPILER_FAILURES = ("InvalidCxxCompiler", "CppCompileError")
 """Names of the errors by which Inductor says that no C++ compiler works."""
 

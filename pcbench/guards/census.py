@@ -10,6 +10,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from pcbench import timing, torch_api
 from pcbench.guard_samples import EPILOGUE, ROOT, Census, Place
 from pcbench.guards import subjects
@@ -68,7 +70,8 @@ def guard_census(request: Request, clock: timing.PhaseClock, emit: Emit) -> None
     """Emit the census of the target."""
     emit({"stage": "compiling"})
     with subjects.compiled(guarded(request.target, request.size, Path(request.cwd))) as subject:
-        emit({"census": asdict(census(subject))})
+        found = asdict(census(subject))
+    emit({"census": found, "torch": torch.__version__, "torch_git": torch.version.git_version})
 
 
 def census(subject: Subject) -> Census:

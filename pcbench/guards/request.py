@@ -16,6 +16,7 @@ class Request:
     Attributes:
         target: A model, as the user calls it, or a guard family; looked up in ``cwd``.
         size: How many guards of its kind a family is to have; of no account to a model.
+        sizes: Sizes of a family, for a request that takes several.
         targets: More than one, for a request that takes them: target and size each.
     """
 
@@ -23,4 +24,5 @@ class Request:
     threads: int
     cwd: str
     size: int = 8
+    sizes: tuple[int, ...] = ()
     targets: tuple[tuple[str, int], ...] = ()

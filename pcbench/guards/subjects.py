@@ -57,10 +57,12 @@ class Subject:
     """A compiled function, its inputs, and the frames that a call of it runs, in the order of their compilation.
 
     Attributes:
+        backend: What it was compiled with.
         compiled: What ``torch.compile`` gave.
     """
 
     guarded: Guarded
+    backend: Any
     compiled: Callable[..., Any]
     frames: tuple[Frame, ...]
 
@@ -102,7 +104,7 @@ def compiled(guarded: Guarded, backend: Any = None, **options: Any) -> Iterator[
                 "its guards refuse the call that they were made for",
                 hint="it changes what they look at: give inputs and a model that a call leaves as they are",
             )
-        yield Subject(guarded, function, tuple(frames))
+        yield Subject(guarded, backend, function, tuple(frames))
 
 
 def canned(graph: Callable[..., Any], inputs: Sequence[Any]) -> Callable[..., Any]:  # noqa: ARG001  # a backend's signature

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
 import types
 from typing import Any
 
 import torch
 from torch import nn
 
+from pcbench import own_code
 from pcbench.strategies import call_model
-
-_NUMBERS = itertools.count()
 
 
 def own_function() -> types.FunctionType:
-    """A copy of ``call_model`` under a name of its own.
-
-    Compiled code and the limit of recompiles belong to a code object, the sizes seen so far (a second size makes a dim
-    dynamic) to a code's name and line: captures and loads that shared them would depend on those before.
-    """
-    name = f"{call_model.__name__}_{next(_NUMBERS)}"
-    return types.FunctionType(call_model.__code__.replace(co_name=name), call_model.__globals__, name)
+    """A copy of ``call_model`` with a code of its own."""
+    return own_code.copy(call_model)
 
 
 def compiled(function: types.FunctionType) -> Any:

@@ -1,0 +1,82 @@
+"""Ask fresh processes about the guards of a target. For the command and asv's benchmarks; needs no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pcbench import asking
+from pcbench.asking import Setting
+from pcbench.guard_samples import Census, Cost, Sweep, read_census, read_cost, read_sweep
+
+SIZES = (1, 8, 64, 512)
+"""Sizes over which a family is swept."""
+
+CENSUS_SIZE = 8
+_HASH_SEEDS = ("0", "1")
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A census, taken in two processes with different hash seeds.
+
+    Attributes:
+        differing: Entries and places that the two processes tell differently: what each says.
+    """
+
+    census: Census
+    torch: str
+    torch_git: str
+    differing: Mapping[str, tuple[str, str]]
+
+
+def census(setting: Setting, size: int = CENSUS_SIZE, step: Callable[[str], None] = lambda what: None) -> Counted:
+    """The census of the setting's target.
+
+    Raises:
+        UsageError, UnavailableError, PcbenchError: As :func:`pcbench.asking.ask`.
+    """
+    told = []
+    for seed in _HASH_SEEDS:
+        step(f"census, hash seed {seed}")
+        told.append(_asked(_seeded(setting, seed), "guard_census", size=size))
+    first, second = (read_census(message["census"]) for message in told)
+    return Counted(first, told[0]["torch"], told[0]["torch_git"], _differing(first, second))
+
+
+def cost(setting: Setting, size: int = CENSUS_SIZE) -> Cost:
+    """What the guards of the setting's target cost, in one process."""
+    return read_cost(_asked(setting, "guard_cost", size=size)["cost"])
+
+
+def sweep(setting: Setting, sizes: Sequence[int] = SIZES) -> Sweep:
+    """The family that is the setting's target over sizes, in one process."""
+    return read_sweep(_asked(setting, "guard_sweep", sizes=list(sizes))["sweep"])
+
+
+def _asked(setting: Setting, do: str, **more: Any) -> Mapping[str, Any]:
+    """The message that answers: the one with what was asked for."""
+    key = do.removeprefix("guard_")
+    return next(message for message in asking.ask(setting, {"do": do, **more}) if key in message)
+
+
+def _seeded(setting: Setting, seed: str) -> Setting:
+    return replace(setting, env={**setting.env, "PYTHONHASHSEED": seed})
+
+
+def _differing(first: Census, second: Census) -> dict[str, tuple[str, str]]:
+    found = {
+        entry: (str(first.counts.get(entry, 0)), str(second.counts.get(entry, 0)))
+        for entry in sorted({*first.counts, *second.counts})
+        if first.counts.get(entry, 0) != second.counts.get(entry, 0)
+    }
+    for source in sorted({*first.places, *second.places}):
+        places = (first.places.get(source), second.places.get(source))
+        if places[0] != places[1]:
+            found[source] = (_words(places[0]), _words(places[1]))
+    return found
+
+
+def _words(place: Any) -> str:
+    return "nothing" if place is None else ", ".join((*place.guards, *place.answers)) or "no guard"

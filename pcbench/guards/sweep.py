@@ -1,0 +1,42 @@
+"""A guard family over sizes: the slope of its time over its size does not care what else the machine does."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import asdict
+from pathlib import Path
+
+import torch
+
+from pcbench import guard_families, timing
+from pcbench.guard_samples import Sweep
+from pcbench.guards import subjects
+from pcbench.guards.census import census
+from pcbench.guards.cost import check
+from pcbench.guards.guarded import guarded
+from pcbench.guards.request import Emit, Request
+from pcbench.guards.subjects import Subject
+
+
+def guard_sweep(request: Request, clock: timing.PhaseClock, emit: Emit) -> None:  # noqa: ARG001  # one signature for all requests
+    """Emit the family's sweep over the request's sizes.
+
+    Raises:
+        UsageError: There is no such family.
+    """
+    guard_families.family(request.target)
+    made: dict[int, Subject] = {}
+    with ExitStack() as stack:
+        for size in request.sizes:
+            emit({"stage": f"compiling {request.target} of size {size}"})
+            torch._dynamo.reset()  # sizes that it saw would make dims dynamic; the guards made before stay
+            made[size] = stack.enter_context(subjects.compiled(guarded(request.target, size, Path(request.cwd))))
+        emit({"stage": "timing"})
+        emit({"sweep": asdict(sweep(request.target, made))})
+
+
+def sweep(family: str, made: dict[int, Subject]) -> Sweep:
+    """Checks of all sizes, taken in turn."""
+    taken = timing.in_turn({str(size): check(subject) for size, subject in made.items()}, rounds=15)
+    guards = {size: census(subject).counts["guards"] for size, subject in made.items()}
+    return Sweep(family, guards, {size: tuple(taken[str(size)]) for size in made})

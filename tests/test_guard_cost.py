@@ -1,0 +1,178 @@
+"""What guards cost: that each measure runs what its name says, and that a sweep grows with its size."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from pcbench import guard_sampling, torch_api
+from pcbench.asking import Setting
+from pcbench.errors import UnavailableError
+from pcbench.guard_samples import (
+    BINDING,
+    COLD_CHECK,
+    DIRECT,
+    LOADED_CALL,
+    LOADED_CHECK,
+    LOADED_UNCHECKED,
+    MEASURES,
+    hit_at,
+)
+from pcbench.guards import cost, entries, loaded, subjects, sweep
+from pcbench.guards.guarded import Guarded, guarded
+
+HOME = Path(__file__).parent
+FACTOR = 2.0
+
+
+def scaled(x: torch.Tensor) -> torch.Tensor:
+    return x * FACTOR
+
+
+def breaking_the_graph(x: torch.Tensor) -> torch.Tensor:
+    x = x + 1
+    torch._dynamo.graph_break()
+    return x * 2
+
+
+class Small(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(2, 2)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.linear(x)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_compiled_before() -> None:
+    torch._dynamo.reset()
+
+
+def test_the_direct_call_answers_what_its_guards_would_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
+    with subjects.compiled(Guarded(scaled, (torch.ones(2),)), backend="eager") as subject:
+        direct, check = subject.frames[0].direct(), cost.check(subject)
+        assert check() is True
+        monkeypatch.setitem(globals(), "FACTOR", 3.0)
+
+        assert check() is False
+        assert torch.equal(direct(), torch.full((2,), 2.0))
+        assert torch.equal(subject.call(), torch.full((2,), 3.0))
+
+
+def test_the_direct_call_takes_more_arguments_keywords_and_a_closure() -> None:
+    shift = torch.full((1,), 5.0)
+
+    def function(x: torch.Tensor, *more: torch.Tensor, scale: float, **named: torch.Tensor) -> torch.Tensor:
+        return (x + sum(more)) * scale + named["bias"] + shift
+
+    one = torch.ones(1)
+    with subjects.compiled(Guarded(function, (one, one), {"scale": 2.0, "bias": one}), backend="eager") as subject:
+        assert torch.equal(subject.frames[0].direct()(), function(one, one, scale=2.0, bias=one))
+
+
+def test_graphs_answer_from_memory_after_their_first_call() -> None:
+    ran = []
+
+    def graph(x: torch.Tensor) -> tuple[torch.Tensor]:
+        ran.append(x)
+        return (x + 1,)
+
+    answer = subjects.canned(graph, ())
+    first = answer(torch.zeros(1))
+
+    assert answer(torch.ones(1)) is first
+    assert len(ran) == 1
+
+
+@pytest.mark.parametrize("place", [1, 2, 4])
+def test_a_hit_is_found_at_the_place_in_the_cache_that_its_measure_names(place: int, monkeypatch) -> None:
+    made = []
+    copy = entries.own_code.copy
+    monkeypatch.setattr(entries.own_code, "copy", lambda function: made.append(copy(function)) or made[-1])
+    target = Guarded(scaled, (torch.ones(2),))
+    with torch.no_grad():
+        call = entries.hits(target, subjects.canned, 4, (place,))[place]
+        for _ in range(2 * place):
+            call()
+    listed = torch_api.get("cache_entries")(made[0].__code__)
+    f_locals = {"name": "entry 0", "function": scaled, "args": target.args, "kwargs": target.kwargs}
+    with torch.no_grad():
+        takes = [entry.guard_manager.check(f_locals) for entry in listed]
+
+    assert len(listed) == 4
+    assert takes.index(True) == place - 1
+
+
+def test_a_loaded_function_is_timed_with_and_without_its_guards() -> None:
+    model = Small().eval()
+    with torch.no_grad():
+        calls = loaded.calls(Guarded(model, (torch.ones(1, 2),)))
+        answer = calls[LOADED_CALL]()
+        bound, taken = calls[BINDING](), calls[LOADED_CHECK]()
+        torch.set_num_threads(torch.get_num_threads() + 1)
+        try:
+            refused = calls[LOADED_CHECK]()
+            with pytest.raises(RuntimeError, match="num_threads"):
+                calls[LOADED_CALL]()
+            unchecked = calls[LOADED_UNCHECKED]()
+        finally:
+            torch.set_num_threads(torch.get_num_threads() - 1)
+        assert torch.equal(answer, model(torch.ones(1, 2)))
+        assert torch.equal(unchecked, answer)
+    assert "model" in bound
+    assert (taken, refused) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("target", "reason"),
+    [
+        (Guarded(scaled, (torch.ones(2),)), "only models"),
+        (Guarded(Small(), (torch.ones(1, 2),), grad=True), "backward"),
+        (Guarded(nn.Sequential(nn.Linear(2, 2)), (torch.ones(1, 3),)), "cannot be saved and loaded"),
+    ],
+)
+def test_what_cannot_be_loaded_says_why(target: Guarded, reason: str) -> None:
+    with torch.no_grad(), pytest.raises(UnavailableError, match=reason):
+        loaded.calls(target)
+
+
+def test_a_cost_has_every_measure_or_the_reason_why_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cost, "_ROUNDS", 5)
+    monkeypatch.setattr(cost, "_COLD_CHECKS", 2)
+    with subjects.compiled(Guarded(breaking_the_graph, (torch.ones(2),))) as subject:
+        found = cost.cost(subject)
+
+    assert set(found.samples) | set(found.unavailable) == {*MEASURES, *(hit_at(k, 8) for k in (1, 2, 4, 8))}
+    assert not set(found.samples) & set(found.unavailable)
+    assert "2 compiled frames" in found.unavailable[DIRECT]
+    assert all(taken and min(taken) > 0 for taken in found.samples.values())
+    assert len(found.samples[COLD_CHECK]) == 2
+
+
+def test_a_sweep_has_a_check_and_a_count_for_each_size() -> None:
+    with subjects.compiled(guarded("tensors", 8, HOME)) as small:
+        torch._dynamo.reset()
+        with subjects.compiled(guarded("tensors", 64, HOME)) as large:
+            found = sweep.sweep("tensors", {8: small, 64: large})
+
+    assert found.guards[64] - found.guards[8] >= 56
+    assert min(found.samples[64]) > min(found.samples[8])
+
+
+def test_the_process_of_a_model_tells_its_cost() -> None:
+    found = guard_sampling.cost(Setting("mlp", threads=1, cwd=HOME))
+
+    assert found.unavailable == {}
+    assert len({len(taken) for name, taken in found.samples.items() if name != COLD_CHECK}) == 1
+
+
+@pytest.mark.slow
+def test_every_model_has_a_census_and_a_cost() -> None:
+    for model in ("dynamic_batch", "train_step", "dataclass_io", "tied_lm", "convnet"):
+        setting = Setting(model, threads=1, cwd=HOME)
+        assert guard_sampling.census(setting).differing == {}
+        assert guard_sampling.cost(setting).samples["check"]
