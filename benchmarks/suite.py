@@ -6,6 +6,7 @@ may be another.
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 from pathlib import Path
@@ -28,10 +29,23 @@ def _names(folder: str) -> list[str]:
     return sorted(file.stem for file in (_PACKAGE / folder).glob("*.py") if not file.stem.startswith("_"))
 
 
+def _functions(folder: str) -> list[str]:
+    """The public functions of a folder's modules, read from their source."""
+    trees = [ast.parse((_PACKAGE / folder / f"{name}.py").read_text(encoding="utf-8")) for name in _names(folder)]
+    found = [node.name for tree in trees for node in tree.body if isinstance(node, ast.FunctionDef)]
+    return sorted(name for name in found if not name.startswith("_"))
+
+
 MODELS = [name for name in _names("models") if PROFILE == "full" or name in QUICK_MODELS]
 STRATEGIES = _names("strategies")
 TEMPERATURES = ["cold", "warm", "hot"]
 PEAK_TEMPERATURES = ["cold", "warm"]
+QUICK_FAMILIES = ("module_attributes", "tensors")
+FAMILIES = [name for name in _functions("guards/families") if PROFILE == "full" or name in QUICK_FAMILIES]
+FAMILY_SIZES = (1, 8, 64, 512)
+COUNTED_SIZES = (8, 64)
+COUNTED = [*MODELS, *(f"{family} at {size}" for family in FAMILIES for size in COUNTED_SIZES if PROFILE == "full")]
+GUARD_PROCESSES = 5 if PROFILE == "full" else 3
 DOCUMENTS = ["load_compiled_function", *(["torch_compiler_api"] if PROFILE == "full" else [])]
 
 
@@ -45,6 +59,12 @@ def require(measure, *case):
     """Likewise on a commit that measures, but not this."""
     if not hasattr(tracking, measure):
         _not_applicable(case, f"this commit's pcbench.tracking has no {measure}")
+
+
+def require_profile(profile, *case):
+    """Likewise in another profile."""
+    if profile != PROFILE:
+        _not_applicable(case, f"it is measured in the {profile} profile alone")
 
 
 def _not_applicable(case, reason):

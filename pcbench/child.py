@@ -37,6 +37,9 @@ _ANSWERS = {
     "guard_census": "pcbench.guards.census",
     "guard_cost": "pcbench.guards.cost",
     "guard_sweep": "pcbench.guards.sweep",
+    "guard_subtrees": "pcbench.guards.subtrees",
+    "guard_remedies": "pcbench.guards.remedies",
+    "guard_instructions": "pcbench.guards.instructions",
 }
 """The module that answers a request has a function of its name, and the ``Request`` that it takes."""
 

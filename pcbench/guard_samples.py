@@ -10,6 +10,10 @@ ROOT, EPILOGUE = "root", "epilogue"
 """Where guards are that look at no value of their own: in a frame's root, and after all others."""
 
 
+PYTHON_GUARDS = ("LAMBDA_GUARD",)
+"""Types of guards that call Python; all others are C++."""
+
+
 @dataclass(frozen=True)
 class Place:
     """The guards on one value.
@@ -42,6 +46,20 @@ def read_census(stored: Mapping[str, Any]) -> Census:
     """A census from its fields, as :func:`dataclasses.asdict` gives them and JSON keeps them."""
     places = {str(source): Place(tuple(p["guards"]), tuple(p["answers"])) for source, p in stored["places"].items()}
     return Census({str(name): int(n) for name, n in stored["counts"].items()}, places, dict(stored["unknown"]))
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A census, taken in two processes with different hash seeds.
+
+    Attributes:
+        differing: Entries and places that the two processes tell differently: what each says.
+    """
+
+    census: Census
+    torch: str
+    torch_git: str
+    differing: Mapping[str, tuple[str, str]]
 
 
 CHECK, COLD_CHECK, DIRECT, SKIPPED, HIT = "check", "cold check", "direct", "guards skipped", "hit"

@@ -3,32 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from pcbench import asking
 from pcbench.asking import Setting
-from pcbench.guard_samples import Census, Cost, Sweep, read_census, read_cost, read_sweep
+from pcbench.guard_causes import Remedies, Subtrees, read_remedy, read_subtrees
+from pcbench.guard_samples import Census, Cost, Counted, Sweep, read_census, read_cost, read_sweep
 
 SIZES = (1, 8, 64, 512)
 """Sizes over which a family is swept."""
 
+COUNTED_SIZES = (8, 64)
+"""Sizes at which a family's instructions are counted: two make a slope, and compiling takes long under valgrind."""
+
 CENSUS_SIZE = 8
 _HASH_SEEDS = ("0", "1")
-
-
-@dataclass(frozen=True)
-class Counted:
-    """A census, taken in two processes with different hash seeds.
-
-    Attributes:
-        differing: Entries and places that the two processes tell differently: what each says.
-    """
-
-    census: Census
-    torch: str
-    torch_git: str
-    differing: Mapping[str, tuple[str, str]]
 
 
 def census(setting: Setting, size: int = CENSUS_SIZE, step: Callable[[str], None] = lambda what: None) -> Counted:
@@ -53,6 +43,22 @@ def cost(setting: Setting, size: int = CENSUS_SIZE) -> Cost:
 def sweep(setting: Setting, sizes: Sequence[int] = SIZES) -> Sweep:
     """The family that is the setting's target over sizes, in one process."""
     return read_sweep(_asked(setting, "guard_sweep", sizes=list(sizes))["sweep"])
+
+
+def subtrees(setting: Setting, size: int = CENSUS_SIZE) -> Subtrees:
+    """Where the time of a check of the setting's target goes, in one process."""
+    return read_subtrees(_asked(setting, "guard_subtrees", size=size)["subtrees"])
+
+
+def remedies(setting: Setting, size: int = CENSUS_SIZE) -> Remedies:
+    """What would spare the setting's target guards, in one process."""
+    messages = asking.ask(setting, {"do": "guard_remedies", "size": size})
+    last = next(message["remedies"] for message in messages if "remedies" in message)
+    return Remedies(
+        default=next(read_census(message["default"]) for message in messages if "default" in message),
+        remedies=tuple(read_remedy(message["remedy"]) for message in messages if "remedy" in message),
+        unchanged=tuple(last["unchanged"]),
+    )
 
 
 def _asked(setting: Setting, do: str, **more: Any) -> Mapping[str, Any]:

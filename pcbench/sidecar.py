@@ -2,8 +2,9 @@
 
 ``<results>/<machine>/<commit8>-<environment>.context``, JSON lines: the first is one object (schema, commit,
 environment, torch, torch_git, triton, python, threads, isa, gpu, driver, profile, flags, compiler, load_average), each
-later one is ``{"case", "status", "reason"}``, or ``{"case", "claim"}`` with what became of a claim that a case counts.
-Of two lines about a case, or about its claim, the later counts.
+later one is ``{"case", "status", "reason"}``, or ``{"case", "claim"}`` with what became of a claim that a case counts,
+or ``{"case", "census"}`` with the whole census that a case has an entry of. Of two lines about a case, about its claim,
+or about the census of a target, the later counts.
 """
 
 from __future__ import annotations
@@ -50,6 +51,12 @@ def add_claim(path: Path, case: str, result: Mapping[str, Any]) -> None:
         file.write(json.dumps({"case": case, "claim": dict(result)}) + "\n")
 
 
+def add_census(path: Path, case: str, target: str, census: Mapping[str, Any]) -> None:
+    """Append the census of a target that the case has an entry of: the fields of a ``Census``."""
+    with path.open("a") as file:
+        file.write(json.dumps({"case": case, "census": {"target": target, **census}}) + "\n")
+
+
 def _write(path: Path, lines: Sequence[str]) -> None:
     aside = path.with_name(f".{path.name}.{os.getpid()}")
     aside.write_text("\n".join(lines) + "\n")
@@ -57,9 +64,11 @@ def _write(path: Path, lines: Sequence[str]) -> None:
 
 
 def _about(line: str) -> tuple[str, str | None] | None:
-    """The case of a line and the id of its claim, if any; None where a killed run left it unfinished."""
+    """The case of a line and what of it beside why it has no number; None where a killed run left it unfinished."""
     try:
         told = json.loads(line)
+        if "census" in told:
+            return told["case"], "its census"
         return told["case"], told["claim"]["id"] if "claim" in told else None
     except (ValueError, KeyError, TypeError):
         return None

@@ -108,11 +108,19 @@ NAMES: dict[str, Name] = {
     ),
     "relational_guard": Name("torch._C", "_dynamo.guards.RelationalGuard", "telling guards on several values", _GUARDS),
     "dict_manager": Name("torch._C", "_dynamo.guards.DictGuardManager", "walking guards on the keys of dicts", _GUARDS),
+    "root_guard_manager": Name("torch._C", "_dynamo.guards.RootGuardManager", "timing a check of no guards", _ALL),
     "cache_entries": Name(
         "torch._dynamo.eval_frame", "_debug_get_cache_entry_list", "counting the entries of a code's cache", _GUARDS
     ),
     "compilation_metrics": Name(
         "torch._dynamo.utils", "get_compilation_metrics", "torch's own counts of guards", _GUARDS
+    ),
+    "hook_guards": Name("torch._dynamo", "config.skip_nnmodule_hook_guards", "guards on hooks of modules", _ALL),
+    "aliasing_in_python": Name(
+        "torch._dynamo", "config.use_lamba_guard_for_object_aliasing", "guards on aliases in C++", _ALL
+    ),
+    "cpp_shape_guards": Name(
+        "torch._dynamo", "config.enable_cpp_symbolic_shape_guards", "guards on shapes in C++", _ALL
     ),
     "fresh_cache": Name("torch._inductor.utils", "fresh_cache", "running with empty compiler caches", _ALL),
 }

@@ -20,6 +20,10 @@ from pcbench import checkout, discovery, sample_store
 from pcbench.asking import Setting
 from pcbench.claim_tracking import claims_holding as claims_holding
 from pcbench.errors import PcbenchError, UsageError
+from pcbench.guard_tracking import guard_count as guard_count
+from pcbench.guard_tracking import guard_instructions as guard_instructions
+from pcbench.guard_tracking import guard_seconds as guard_seconds
+from pcbench.guard_tracking import guard_slope_seconds as guard_slope_seconds
 from pcbench.hit_tracking import cache_hit_seconds as cache_hit_seconds
 from pcbench.sample_store import Absent, Store
 from pcbench.sample_store import SampleCounts as SampleCounts

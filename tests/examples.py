@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from pcbench.analysis.comparison import Comparison, Row
 from pcbench.analysis.records import Absence, Case, Context, Machine, Measurement, Run
+from pcbench.guard_samples import Census, Place
 from pcbench.samples import LoadSample, Phases
 from pcbench.status import Status
 
@@ -145,3 +147,30 @@ def captures(number: int, *, compile_s: float = 30.0, kernels: int = 1) -> Run:
     for phase in ("dynamo_s", "inductor_s"):
         absences[capture_case("phase", "nativert", "cold", phase)] = Absence("UNAVAILABLE", "no such runtime " * 20)
     return run(number, found, absences)
+
+
+def guard_slopes(per_guard_s: Mapping[str, float]) -> dict[Case, Measurement]:
+    """What asv stores of guard families, five processes each: an item is two guards, the intercept 1.3 us."""
+    found = {}
+    for family, guard_s in per_guard_s.items():
+        for part, value in (("per guard", guard_s), ("per item", 2 * guard_s), ("intercept", 1.3e-6)):
+            case = Case("bench_guards.Slope.track_seconds", (("family", family), ("part", part)))
+            found[case] = timing([value * f for f in (0.95, 0.98, 1.0, 1.01, 1.06)])
+    return found
+
+
+def guard_history(commits: int, models: int = 3, *, torch: str = "2.15.0", environment: str = "shared") -> list[Run]:
+    """Runs with a census of each model; at the newest commit model0 has a guard more, on ``L['new']``."""
+    runs = []
+    for number in range(commits):
+        censuses = {}
+        for place in range(models):
+            more = {"L['new']": Place(("TENSOR_MATCH",))} if place == 0 and number == commits - 1 else {}
+            places = {"L['x']": Place(("TENSOR_MATCH", "TYPE_MATCH")), **more}
+            counts = {"guards": 46 + 400 * place + len(more), "guards: TENSOR_MATCH": 1 + len(more)}
+            censuses[f"model{place}"] = Census(counts, places)
+        made = run(number, {}, environment=environment)
+        assert made.context is not None
+        context = replace(made.context, torch=torch, torch_git=f"git of {torch}")
+        runs.append(replace(made, context=context, censuses=censuses))
+    return runs

@@ -60,6 +60,26 @@ def test_a_broken_later_line_is_named_and_the_rest_is_read(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "census",
+    [
+        {"counts": {"guards": 46}},
+        {"counts": {"guards": "many"}, "places": {}, "unknown": {}},
+        {"counts": {}, "places": {"v": 3}, "unknown": {}},
+        {"counts": [], "places": {}, "unknown": {}},
+    ],
+)
+def test_a_census_of_another_form_is_named_and_the_rest_is_read(path: Path, census: dict[str, object]) -> None:
+    producer.begin(path, HEAD)
+    producer.add_census(path, "c", "mlp", census)
+    producer.add_census(path, "c", "bert", {"counts": {}, "places": {}, "unknown": {}})
+    found = read_sidecar(path)
+
+    assert list(found.censuses) == ["bert"]
+    assert len(found.problems) == 1
+    assert found.problems[0].startswith("line 2: the census of mlp has another form: ")
+
+
+@pytest.mark.parametrize(
     ("text", "words"),
     [
         ("", "is empty"),

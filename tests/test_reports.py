@@ -9,7 +9,19 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from examples import captures, comparison, crashed, history, ladder, load_case, row, run, timing
+from examples import (
+    captures,
+    comparison,
+    crashed,
+    guard_history,
+    guard_slopes,
+    history,
+    ladder,
+    load_case,
+    row,
+    run,
+    timing,
+)
 from figures import drawn, texts
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -17,7 +29,7 @@ from matplotlib.text import Text
 from pcbench import discovery, reports
 from pcbench.analysis.asv_results import read_results
 from pcbench.analysis.records import Absence, Measurement
-from pcbench.reports import Report, capture, load, trend
+from pcbench.reports import Report, capture, guards, load, trend
 from pcbench.reports._ladder import draw_comparison
 
 DATA = Path(__file__).parent / "data" / "asv_results"
@@ -44,6 +56,12 @@ FIGURES: dict[str, Callable[[], Figure | None]] = {
     "a load ladder": lambda: load.REPORT.draw(history(1)),
     "a load ladder of many strategies": lambda: load.REPORT.draw(history(1, MANY)),
     "a load ladder of real results": lambda: load.REPORT.draw(read_results(DATA).runs),
+    "guards of one commit": lambda: guards.REPORT.draw(guard_history(1)),
+    "guards of 60 commits and 11 models": lambda: guards.REPORT.draw(guard_history(60, 11)),
+    "guards and slopes of many families": lambda: guards.REPORT.draw(
+        [*guard_history(3), run(3, guard_slopes({f"a_family_of_guards_{i}": 9e-9 * 1.7**i for i in range(10)}))]
+    ),
+    "slopes of two guard families": lambda: guards.REPORT.draw([run(0, guard_slopes({"tensors": 6e-7, "b": 5e-7}))]),
     "captures by phase": lambda: capture.REPORT.draw([captures(0)]),
     "a trend of one commit": lambda: trend.REPORT.draw(history(1)),
     "a trend of 60 commits": lambda: trend.REPORT.draw(history(60, step_at=40)),

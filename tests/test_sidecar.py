@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 from pcbench import sidecar
 from pcbench.analysis.context import read_sidecar
+from pcbench.guard_samples import Census, Place
 
 HEAD = {
     "commit": "c" * 40,
@@ -34,6 +36,45 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     assert found.context.flags == {"TORCHINDUCTOR_FREEZING": "1"}
     assert found.absences["bench.Load(mlp)"].reason == "no compiler"
     assert found.problems == ()
+
+
+def census(guards: int) -> Census:
+    places = {"L['x']": Place(("TENSOR_MATCH",), ("has_no_accessors",))}
+    return Census({"guards": guards}, places, {"metrics: guard_count": "torch kept none"})
+
+
+def test_a_census_is_read_back_whole_and_of_two_of_a_target_the_later_counts(tmp_path: Path) -> None:
+    path = tmp_path / "abc-env.context"
+    sidecar.begin(path, HEAD)
+    sidecar.add_census(path, "bench.Census(mlp, guards)", "mlp", asdict(census(46)))
+    sidecar.add_census(path, "bench.Census(bert, guards)", "bert", asdict(census(900)))
+    sidecar.add_census(path, "bench.Census(mlp, depth)", "mlp", asdict(census(47)))
+
+    found = read_sidecar(path)
+
+    assert found.censuses == {"mlp": census(47), "bert": census(900)}
+    assert (found.absences, found.problems) == ({}, ())
+
+
+def test_a_census_outlives_another_run_beside_a_reason_of_its_case_and_goes_when_the_case_is_measured_anew(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "abc-env.context"
+    case = "bench.Census(mlp, guards)"
+    sidecar.begin(path, HEAD)
+    for guards in (46, 47):
+        sidecar.add_census(path, case, "mlp", asdict(census(guards)))
+    sidecar.add(path, case, "FAILED", "two processes do not agree")
+
+    sidecar.begin(path, HEAD)
+    kept = read_sidecar(path)
+    lines = len(path.read_text().splitlines())
+    sidecar.forget(path, case)
+
+    assert kept.censuses == {"mlp": census(47)}
+    assert kept.absences[case].reason == "two processes do not agree"
+    assert lines == 3
+    assert read_sidecar(path).censuses == {}
 
 
 def test_a_case_that_is_measured_anew_loses_its_old_reason_and_no_other_does(tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from asv_runner.discovery import disc_benchmarks
 
+from pcbench import guard_families, guard_tracking
+from pcbench.guard_samples import DIFFERENCES, MEASURES
 from pcbench.samples import CAPTURE_PHASES, WORSE_BY_COUNT
 
 ROOT = Path(__file__).parent.parent
@@ -51,7 +53,9 @@ def test_every_benchmark_has_a_version_set_by_hand_a_unit_and_a_generous_timeout
         stated = vars(type(benchmark.func.__self__)).get("version")
         assert isinstance(stated, str), benchmark.name
         assert benchmark.version == stated, benchmark.name
-        assert benchmark.unit in ("seconds", "bytes", "claims") or ".Counts." in benchmark.name, benchmark.name
+        units = ("seconds", "bytes", "claims", "instructions")
+        counts = (".Counts.", ".Census.")
+        assert benchmark.unit in units or any(count in benchmark.name for count in counts), benchmark.name
         assert benchmark.timeout >= 3600, benchmark.name
 
 
@@ -71,3 +75,15 @@ def test_every_phase_and_count_of_a_capture_is_tracked_with_the_direction_that_i
     assert params["bench_capture.Counts.track_count"] == [repr(count) for count in WORSE_BY_COUNT]
     assert counts.worse_by == {"count": WORSE_BY_COUNT}
     assert set(WORSE_BY_COUNT.values()) == {"any", "up", "down"}
+
+
+def test_what_is_tracked_of_guards_has_the_names_that_the_processes_use(suite: Sequence[Any]) -> None:
+    params = {benchmark.name: benchmark.params for benchmark in suite if benchmark.name.startswith("bench_guards")}
+    plain = {name: [[value.strip("'") for value in values] for values in each] for name, each in params.items()}
+    measures = plain["bench_guards.Cost.track_seconds"][1]
+    families, parts = plain["bench_guards.Slope.track_seconds"]
+
+    assert set(measures) <= {*MEASURES, *DIFFERENCES}
+    assert set(families) <= set(guard_families.names())
+    assert set(parts) == set(guard_tracking.SLOPES)
+    assert {benchmark.worse for benchmark in suite if benchmark.name == "bench_guards.Census.track_count"} == {"any"}

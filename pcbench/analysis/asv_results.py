@@ -105,9 +105,10 @@ def _run(path: Path, machine: Machine, suite: Mapping[str, Benchmark], problems:
             told = case_of_id(identity, suite)
             if told is not None and told.benchmark not in left_out and told not in measurements:
                 absences.setdefault(told, absence)
-    context = None if sidecar is None else sidecar.context
-    claims = {} if sidecar is None else sidecar.claims
-    return Run(commit, _date(raw.get("date")), environment, machine, context, measurements, absences, left_out, claims)
+    run = Run(commit, _date(raw.get("date")), environment, machine, None, measurements, absences, left_out)
+    if sidecar is None:
+        return run
+    return replace(run, context=sidecar.context, claims=sidecar.claims, censuses=sidecar.censuses)
 
 
 def _date(value: object) -> datetime:

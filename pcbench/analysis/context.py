@@ -2,7 +2,8 @@
 
 JSON lines. The first is one object: schema, commit, environment, torch, torch_git, triton, python, threads, isa, gpu,
 driver, profile, flags, compiler, load_average. Each later one is ``{"case", "status", "reason"}``, or
-``{"case", "claim"}`` with what became of a claim that the case counts.
+``{"case", "claim"}`` with what became of a claim that the case counts, or ``{"case", "census"}`` with the whole census
+that the case has an entry of.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pcbench.analysis.parsing import expect, load_json, optional, read_text
 from pcbench.analysis.records import Absence, Context
 from pcbench.claims import ClaimOutcome, ClaimResult
 from pcbench.errors import ResultsError
+from pcbench.guard_samples import Census, read_census
 from pcbench.sidecar import SCHEMA
 
 
@@ -26,12 +28,14 @@ class Sidecar:
         absences: The case's id to why it has no number; the last line about a case counts.
         claims: The claim's id to what became of it.
         problems: What of the file could not be read.
+        censuses: The target to the census of its guards.
     """
 
     context: Context
     absences: Mapping[str, Absence]
     problems: tuple[str, ...] = ()
     claims: Mapping[str, ClaimResult] = field(default_factory=dict)
+    censuses: Mapping[str, Census] = field(default_factory=dict)
 
 
 def sidecar_path(result: Path) -> Path:
@@ -51,6 +55,7 @@ def read_sidecar(path: Path) -> Sidecar:
     context = _context(expect(load_json(lines[0]), dict, "line 1"))
     absences: dict[str, Absence] = {}
     claims: dict[str, ClaimResult] = {}
+    censuses: dict[str, Census] = {}
     problems = []
     for number, line in enumerate(lines[1:], start=2):
         try:
@@ -58,12 +63,15 @@ def read_sidecar(path: Path) -> Sidecar:
             if "claim" in told:
                 result = _claim(expect(told["claim"], dict, "claim"))
                 claims[result.id] = result
+            elif "census" in told:
+                target, census = _census(expect(told["census"], dict, "census"))
+                censuses[target] = census
             else:
                 case, absence = _absence(told)
                 absences[case] = absence
         except ResultsError as error:
             problems.append(f"line {number}: {error.problem}")
-    return Sidecar(context, absences, tuple(problems), claims)
+    return Sidecar(context, absences, tuple(problems), claims, censuses)
 
 
 def _context(head: Mapping[str, object]) -> Context:
@@ -108,3 +116,11 @@ def _claim(told: Mapping[str, object]) -> ClaimResult:
     if outcome not in set(ClaimOutcome):
         raise ResultsError(f"{outcome!r} is no outcome of a claim")
     return ClaimResult(**texts, outcome=ClaimOutcome(outcome))
+
+
+def _census(told: Mapping[str, object]) -> tuple[str, Census]:
+    target = expect(told.get("target"), str, "target")
+    try:
+        return target, read_census(told)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ResultsError(f"the census of {target} has another form: {type(error).__name__}: {error}") from error

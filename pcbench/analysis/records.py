@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from pcbench.claims import ClaimResult
+from pcbench.guard_samples import Census
 
 Worse = Literal["up", "down", "any"]
 
@@ -124,6 +125,7 @@ class Run:
         measurements, absences: Every case of the suite that the run holds is in exactly one of them.
         left_out: Benchmark to the reason why its result is no part of the series, such as another version.
         claims: A document's claim, by its id, to what became of it.
+        censuses: A model to the census of its guards.
     """
 
     commit: str
@@ -135,6 +137,7 @@ class Run:
     absences: Mapping[Case, Absence] = field(default_factory=dict)
     left_out: Mapping[str, str] = field(default_factory=dict)
     claims: Mapping[str, ClaimResult] = field(default_factory=dict)
+    censuses: Mapping[str, Census] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -41,11 +41,14 @@ class Series:
 
     @property
     def latest_ratio(self) -> float | None:
-        """The newest commit's value by that of the commit before; None where either has none, or the older is 0."""
+        """The newest commit's value by that of the commit before; None without a ratio.
+
+        There is none where either has no value, the older is 0, or a difference has changed its sign.
+        """
         if [index for index, _ in self.points[-2:]] != [self.commits - 2, self.commits - 1]:
             return None
         (_, before), (_, after) = self.points[-2:]
-        return after.value / before.value if before.value else None
+        return after.value / before.value if before.value and after.value * before.value >= 0 else None
 
 
 def by_place(runs: Sequence[Run]) -> dict[Place, list[Run]]:

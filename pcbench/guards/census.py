@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from pcbench import timing, torch_api
-from pcbench.guard_samples import EPILOGUE, ROOT, Census, Place
+from pcbench.guard_samples import EPILOGUE, PYTHON_GUARDS, ROOT, Census, Place
 from pcbench.guards import subjects
 from pcbench.guards.guarded import guarded
 from pcbench.guards.request import Emit, Request
@@ -21,9 +21,7 @@ from pcbench.guards.subjects import Frame, Subject
 
 _QUESTION = re.compile(r"(is|has)_\w+")
 _ADDRESS = re.compile(r"0x[0-9a-f]+|\d{9,}")
-_UNIQUE = re.compile(r"[0-9a-f]{8}(_[0-9a-f]{4}){3}_[0-9a-f]{12}")
-_PYTHON = ("LAMBDA_GUARD",)
-"""Guards that call Python; all others are C++."""
+_UNIQUE = re.compile(r"[0-9a-f]{8}(_[0-9a-f]{4}){3}_[0-9a-f]{12}|(?<=__builtins_dict___)\d+")
 
 
 @dataclass
@@ -96,7 +94,6 @@ def census(subject: Subject) -> Census:
 
 def _count_frame(frame: Frame, counts: Counter[str], unknown: dict[str, str]) -> Iterator[tuple[str, Place]]:
     """Count a frame's guards; the places of its tree, by source."""
-    relational = torch_api.get("relational_guard")
     nodes = list(tree(frame.manager.root).walk())
     counts["depth"] = max(counts["depth"], *(node.depth for node in nodes))
     for node in nodes:
@@ -109,27 +106,32 @@ def _count_frame(frame: Frame, counts: Counter[str], unknown: dict[str, str]) ->
             counts["accessors"] += 1
             counts[f"accessors: {type(accessor).__name__}"] += 1
         for guard in manager.get_leaf_guards():
-            counts["guards"] += 1
-            counts[f"guards: {type(guard).__name__}"] += 1
-            counts["guards in Python" if type(guard).__name__ in _PYTHON else "guards in C++"] += 1
-            counts["relational guards"] += isinstance(guard, relational)
+            _count_guard(guard, counts)
         answers = _answers(manager, unknown)
         for question, answer in answers.items():
             counts[f"answers: {question}"] += answer
         types = sorted(type(guard).__name__ for guard in manager.get_leaf_guards())
         yes = sorted(question for question, answer in answers.items() if answer)
         yield normalised(manager.get_source()) or ROOT, Place(tuple(types), tuple(yes))
-    epilogue = [type(guard).__name__ for guard in frame.manager.root.get_epilogue_lambda_guards()]
+    epilogue = frame.manager.root.get_epilogue_lambda_guards()
+    for guard in epilogue:
+        _count_guard(guard, counts)
+    counts["epilogue guards"] += len(epilogue)
     if epilogue:
-        yield EPILOGUE, Place(tuple(sorted(epilogue)))
-    for name in epilogue:
-        counts["epilogue guards"] += 1
-        counts[f"epilogue guards: {name}"] += 1
+        yield EPILOGUE, Place(tuple(sorted(type(guard).__name__ for guard in epilogue)))
     counts["code parts"] += len(frame.manager.code_parts)
     counts["code bytes"] += sum(len(normalised(part).encode()) for part in frame.manager.code_parts)
     differential = frame.manager.diff_guard_root
     if differential is not None:
         counts["differential guards"] += sum(len(n.manager.get_leaf_guards()) for n in tree(differential).walk())
+
+
+def _count_guard(guard: Any, counts: Counter[str]) -> None:
+    kind = type(guard).__name__
+    counts["guards"] += 1
+    counts[f"guards: {kind}"] += 1
+    counts["guards in Python" if kind in PYTHON_GUARDS else "guards in C++"] += 1
+    counts["relational guards"] += isinstance(guard, torch_api.get("relational_guard"))
 
 
 def _answers(manager: Any, unknown: dict[str, str]) -> dict[str, bool]:

@@ -29,7 +29,7 @@ def guard_sweep(request: Request, clock: timing.PhaseClock, emit: Emit) -> None:
     with ExitStack() as stack:
         for size in request.sizes:
             emit({"stage": f"compiling {request.target} of size {size}"})
-            torch._dynamo.reset()  # sizes that it saw would make dims dynamic; the guards made before stay
+            torch.compiler.reset()  # sizes that it saw would make dims dynamic; the guards made before stay
             made[size] = stack.enter_context(subjects.compiled(guarded(request.target, size, Path(request.cwd))))
         emit({"stage": "timing"})
         emit({"sweep": asdict(sweep(request.target, made))})

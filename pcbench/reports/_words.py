@@ -12,6 +12,10 @@ _QUANTITIES = {
     "Memory.track_peak_rss": "peak memory of the capture",
     "Phases.track_seconds": "capture time by phase",
     "Counts.track_count": "capture count",
+    "Census.track_count": "guard census",
+    "Cost.track_seconds": "guard cost",
+    "Slope.track_seconds": "guard family",
+    "Instructions.track_count": "instructions of a guard check",
 }
 
 _SUBJECTS = {"bench_capture": "capture"}

@@ -8,7 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from pcbench.analysis.contract_changes import Change, changes, torch_of, with_claims
+from pcbench.analysis.contract_changes import Change, changes, with_claims
+from pcbench.analysis.neighbours import torch_of
 from pcbench.analysis.quantities import counted
 from pcbench.analysis.records import Run
 from pcbench.analysis.series import Place, by_place

@@ -1,0 +1,155 @@
+"""Guards of one target on several torch builds, side by side: the first is what the others are compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from pcbench.analysis.census_changes import changes, sentences
+from pcbench.analysis.columns import aligned, grouped
+from pcbench.analysis.guard_cause_lines import ratios, remedies_by_name
+from pcbench.analysis.guard_lines import headline, unavailable, unstable_lines
+from pcbench.analysis.guard_report import GuardReport, of_processes
+from pcbench.analysis.quantities import digits, with_spread
+from pcbench.analysis.spread import Spread, spread
+from pcbench.guard_samples import CHECK, DIFFERENCES, MEASURES
+from pcbench.slopes import slope
+
+UNKNOWN = "-"
+
+Values = Callable[[GuardReport], Sequence[float]]
+"""A quantity of a report, one per process."""
+
+
+def guard_build_lines(reports: Sequence[GuardReport]) -> list[str]:
+    """Census, in words and in numbers, and time and instructions with their ratios."""
+    blocks = [[f"{report.build}: {headline(report)}" for report in reports], *_census_blocks(reports)]
+    measures = {measure: _measure(measure) for measure in _measures(reports)}
+    if measures:
+        blocks.append([_titled("time per call", reports), *table(reports, measures, "seconds")])
+        blocks.append([f"unavailable: {line}" for line in grouped(_unavailable(reports))])
+    if any(report.sweeps for report in reports):
+        rows = {"per guard": _per_guard, "at size 0": _intercept}
+        blocks.append([_titled("seconds of a check", reports), *table(reports, rows, "seconds")])
+    sizes = sorted({size for report in reports for size in report.instructions})
+    if sizes:
+        counts = {f"size {size}" if len(sizes) > 1 else "check": _instructions(size) for size in sizes}
+        blocks.append([_titled("instructions per check", reports), *table(reports, counts, "")])
+    if any(report.remedies for report in reports):
+        blocks.append(_remedy_lines(reports))
+    return "\n\n".join("\n".join(block) for block in blocks if block).splitlines()
+
+
+def table(reports: Sequence[GuardReport], rows: Mapping[str, Values], unit: str) -> list[str]:
+    """A line per quantity: each build's median and spread, and each build's ratio to the first's."""
+    first, *others = reports
+    header = ("", *(report.build for report in reports), *(f"{other.build} / {first.build}" for other in others))
+    lines = []
+    for name, values in rows.items():
+        cells = [_cell(spread(values(report)), unit) for report in reports]
+        lines.append((name, *cells, *(_ratio(values(first), values(other)) for other in others)))
+    return aligned([header, *lines])
+
+
+def ratio(baseline: Sequence[float], candidate: Sequence[float]) -> Spread | None:
+    """Candidate / baseline over processes taken in turn: the n-th of one by the n-th of the other."""
+    return spread([after / before for before, after in zip(baseline, candidate, strict=False) if before > 0])
+
+
+def _titled(what: str, reports: Sequence[GuardReport]) -> str:
+    n = min(max(len(report.costs), len(report.sweeps), 1) for report in reports)
+    return (
+        f"{what}: median and range of {n} processes taken in turn, and ratios of them pair by pair" if n > 1 else what
+    )
+
+
+def _census_blocks(reports: Sequence[GuardReport]) -> list[list[str]]:
+    """What changed from the first build to each other one."""
+    first, *others = reports
+    blocks = []
+    for other in others:
+        if first.counted is None or other.counted is None:
+            continue
+        before, after = first.counted.census, other.counted.census
+        rows = [(c.entry, _count(c.old), _count(c.new), _delta(c.delta)) for c in changes(before, after)]
+        said = sentences(before, after)
+        blocks.append([f"from {first.build} to {other.build}: {'; '.join(said) if len(said) == 1 else ''}".rstrip()])
+        blocks[-1] += [f"  {sentence}" for sentence in said] if len(said) > 1 else []
+        if not said:
+            blocks[-1] = [f"from {first.build} to {other.build}: the same census"]
+        if rows:
+            blocks.append(aligned([("census", first.build, other.build, "change"), *rows]))
+    unstable = [f"{r.build}: {line}" for r in reports if r.counted is not None for line in unstable_lines(r.counted)]
+    return [*blocks, unstable]
+
+
+def _remedy_lines(reports: Sequence[GuardReport]) -> list[str]:
+    """By filter and flag: guards, and the time of a check by the default's, on each build."""
+    by_name = {report.build: remedies_by_name(report.remedies) for report in reports if report.remedies}
+    names = dict.fromkeys(name for found in by_name.values() for name in found)
+    defaults = [_default_guards(report) for report in reports]
+    rows = [("guards, and check x default", *(f"{b}, guards" for b in _names(reports)), *_names(reports))]
+    rows.append(("default", *defaults, *("1" if found != UNKNOWN else UNKNOWN for found in defaults)))
+    for name in names:
+        told = [by_name.get(report.build, {}).get(name, []) for report in reports]
+        guards = [digits(one[0].census.counts.get("guards", 0)) if one and one[0].census else UNKNOWN for one in told]
+        rows.append((name, *guards, *(_shown(spread(ratios(one, CHECK))) for one in told)))
+    return [*aligned(rows), "a setting that changes none of a build's guards, or that it does not have, is -"]
+
+
+def _default_guards(report: GuardReport) -> str:
+    return digits(report.remedies[0].default.counts.get("guards", 0)) if report.remedies else UNKNOWN
+
+
+def _names(reports: Sequence[GuardReport]) -> list[str]:
+    return [report.build for report in reports]
+
+
+def _measures(reports: Sequence[GuardReport]) -> list[str]:
+    """Those that a build has samples of, in the order in which one build is shown."""
+    taken = dict.fromkeys(name for report in reports for cost in report.costs for name in cost.samples)
+    known = [measure for measure in MEASURES if measure in taken]
+    further = [measure for measure in taken if measure not in MEASURES]
+    return [*known, *further, *(DIFFERENCES if taken else ())]
+
+
+def _unavailable(reports: Sequence[GuardReport]) -> list[tuple[str, str]]:
+    return [(f"{name} on {report.build}", why) for report in reports for name, why in unavailable(report.costs)]
+
+
+def _measure(measure: str) -> Values:
+    return lambda report: of_processes(report.costs, measure)
+
+
+def _instructions(size: int) -> Values:
+    return lambda report: report.instructions.get(size, ())
+
+
+def _per_guard(report: GuardReport) -> Sequence[float]:
+    return [slope(sweep).per_guard_s for sweep in report.sweeps]
+
+
+def _intercept(report: GuardReport) -> Sequence[float]:
+    return [slope(sweep).intercept_s for sweep in report.sweeps]
+
+
+def _cell(found: Spread | None, unit: str) -> str:
+    return UNKNOWN if found is None else with_spread(found, unit)
+
+
+def _ratio(baseline: Sequence[float], candidate: Sequence[float]) -> str:
+    return _shown(ratio(baseline, candidate))
+
+
+def _shown(found: Spread | None) -> str:
+    if found is None:
+        return UNKNOWN
+    spread_shown = "" if found.n == 1 else f" ({found.low:.2f}-{found.high:.2f})"
+    return f"{found.median:.2f}{spread_shown}"
+
+
+def _count(count: int | None) -> str:
+    return "unknown" if count is None else digits(count)
+
+
+def _delta(delta: int | None) -> str:
+    return UNKNOWN if delta is None else f"{delta:+,}"

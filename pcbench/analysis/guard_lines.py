@@ -1,0 +1,114 @@
+"""What is known of a target's guards as lines of a terminal."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+
+from pcbench.analysis.columns import aligned, grouped
+from pcbench.analysis.guard_cause_lines import remedy_lines, subtree_lines
+from pcbench.analysis.guard_report import GuardReport, over_processes
+from pcbench.analysis.guard_slope_lines import slope_lines
+from pcbench.analysis.quantities import counted, digits, with_spread
+from pcbench.guard_samples import DIFFERENCES, MEASURES, Cost, Counted
+
+_TYPES = ": "
+"""Between an entry and a type that is counted in it: ``guards: TENSOR_MATCH``."""
+
+
+def guard_lines(reports: Sequence[GuardReport]) -> list[str]:
+    """A block per target and part; families that were swept are one table."""
+    alone = len(reports) == 1
+    blocks = [_target_lines(report) for report in reports if alone or not report.sweeps]
+    if any(report.sweeps for report in reports):
+        blocks.append(slope_lines(reports))
+    return "\n\n".join("\n".join(block) for block in blocks if block).splitlines()
+
+
+def _target_lines(report: GuardReport) -> list[str]:
+    blocks = [[headline(report)]]
+    if report.counted is not None:
+        blocks.append(census_lines(report.counted))
+    if report.costs:
+        blocks.append(cost_lines(report.costs))
+    if report.subtrees:
+        blocks.append(subtree_lines(report.subtrees))
+    if report.remedies:
+        blocks.append(remedy_lines(report.remedies))
+    if report.instructions and not report.sweeps:
+        blocks.append(instruction_lines(report))
+    return "\n\n".join("\n".join(block) for block in blocks if block).splitlines()
+
+
+def headline(report: GuardReport) -> str:
+    """``encoder on torch 2.15.0: 154 guards on 85 values, 1 frame``."""
+    if report.counted is None:
+        return f"{report.target} on {report.build}"
+    census = report.counted.census
+    guarded = sum(bool(place.guards) for place in census.places.values())
+    told = f"{counted(census.counts.get('guards', 0), 'guard')} on {counted(guarded, 'value')}"
+    frames = counted(census.counts.get("frames", 0), "frame")
+    return f"{report.target} on torch {report.counted.torch}: {told}, {frames}"
+
+
+def census_lines(counted: Counted) -> list[str]:
+    """Every entry, those of a kind's types in one line; what this torch does not tell; what is not exact."""
+    counts = counted.census.counts
+    by_kind: dict[str, list[tuple[int, str]]] = {}
+    for entry, count in counts.items():
+        kind, separator, one = entry.partition(_TYPES)
+        if separator:
+            by_kind.setdefault(kind, []).append((count, one))
+    rows = [
+        (entry, digits(count), _types(by_kind.pop(entry, ()))) for entry, count in counts.items() if _TYPES not in entry
+    ]
+    rows += [(kind, "", _types(types)) for kind, types in by_kind.items()]
+    lines = ["census: counts of guards", *aligned(rows)]
+    lines += [f"unknown: {line}" for line in grouped(list(counted.census.unknown.items()))]
+    return lines + unstable_lines(counted)
+
+
+def instruction_lines(report: GuardReport) -> list[str]:
+    """Instructions of a check: the middle of what was counted, and how."""
+    lines = [f"instructions per check, by {report.counted_by}"]
+    for counts in report.instructions.values():
+        low, high = min(counts), max(counts)
+        middle = statistics.median(counts)
+        lines.append(f"{digits(middle)}, within {(high - low) / middle:.3%} in {counted(len(counts), 'count')}")
+    return lines
+
+
+def unstable_lines(counted: Counted) -> list[str]:
+    """Entries that two processes with different hash seeds tell differently: no count can be judged by them."""
+    return [
+        f"not exact: {entry} is {one} in one process and {other} in another"
+        for entry, (one, other) in counted.differing.items()
+    ]
+
+
+def cost_lines(costs: Sequence[Cost]) -> list[str]:
+    """A line per measure, then the differences, then why a measure has no number."""
+    told = [measure for measure in costs[0].samples if measure not in MEASURES]
+    rows = [_row(costs, measure, MEASURES[measure]) for measure in MEASURES]
+    rows += [_row(costs, measure, "the entries differ in one string") for measure in told]
+    rows += [_row(costs, name, "pair by pair") for name in DIFFERENCES]
+    n = counted(len(costs), "process", "processes")
+    lines = [
+        f"time per call, graphs answering from memory: the least of each process's blocks, median and range of {n}",
+        *aligned([row for row in rows if row is not None]),
+    ]
+    return lines + [f"unavailable: {line}" for line in grouped(unavailable(costs))]
+
+
+def unavailable(costs: Sequence[Cost]) -> list[tuple[str, str]]:
+    """Measures and the reasons why they have no samples."""
+    return list(dict.fromkeys(pair for cost in costs for pair in cost.unavailable.items()))
+
+
+def _row(costs: Sequence[Cost], measure: str, meaning: str) -> tuple[str, str, str] | None:
+    found = over_processes(costs, measure)
+    return None if found is None else (measure, with_spread(found, "seconds"), meaning)
+
+
+def _types(types: Sequence[tuple[int, str]]) -> str:
+    return ", ".join(f"{name} {digits(count)}" for count, name in sorted(types, key=lambda t: (-t[0], t[1])) if count)
