@@ -71,11 +71,16 @@ def family(name: str) -> Family:
     return next(family for family in families() if family.name == name)
 
 
+def is_target(target: str) -> bool:
+    """Whether this is a model, a family, or a file or a function, which are looked at where they are imported."""
+    return target.endswith(".py") or ":" in target or target in (*discovery.model_names(), *names())
+
+
 def check_target(target: str) -> None:
-    """Make sure that a word names a model or a family; a file or a function is looked at where it is imported.
+    """Refuse what is no target.
 
     Raises:
-        UsageError: It names neither.
+        UsageError: It is a word that names neither a model nor a family.
     """
-    if not target.endswith(".py") and ":" not in target:
+    if not is_target(target):
         discovery.check_name("model or guard family", target, (*discovery.model_names(), *names()))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 ROOT, EPILOGUE = "root", "epilogue"
 """Where guards are that look at no value of their own: in a frame's root, and after all others."""
-
 
 PYTHON_GUARDS = ("LAMBDA_GUARD",)
 """Types of guards that call Python; all others are C++."""
@@ -25,6 +25,16 @@ class Place:
 
     guards: tuple[str, ...]
     answers: tuple[str, ...] = ()
+
+
+def unnumbered(place: str) -> str:
+    """A place of a census without the number that tells it from those of one name: ``root`` for ``root #2``."""
+    return place.partition(" #")[0]
+
+
+def is_value(place: str) -> bool:
+    """Whether a place of a census is that of a value."""
+    return unnumbered(place) not in (ROOT, EPILOGUE)
 
 
 @dataclass(frozen=True)
@@ -106,6 +116,17 @@ class Cost:
 
     samples: Mapping[str, tuple[float, ...]]
     unavailable: Mapping[str, str] = field(default_factory=dict)
+
+
+def seconds_of(cost: Cost, measure: str) -> float | None:
+    """A process's number: the least of a measure's blocks, the median of a difference's pairs; None without samples."""
+    taken = [cost.samples.get(part, ()) for part in DIFFERENCES.get(measure, (measure,))]
+    if not all(taken):
+        return None
+    first, *others = taken
+    if not others:
+        return min(first)
+    return statistics.median(more - less for more, less in zip(first, others[0], strict=True))
 
 
 def read_cost(stored: Mapping[str, Any]) -> Cost:

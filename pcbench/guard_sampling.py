@@ -9,7 +9,7 @@ from typing import Any
 from pcbench import asking
 from pcbench.asking import Setting
 from pcbench.guard_causes import Remedies, Subtrees, read_remedy, read_subtrees
-from pcbench.guard_samples import Census, Cost, Counted, Sweep, read_census, read_cost, read_sweep
+from pcbench.guard_samples import Census, Cost, Counted, Place, Sweep, read_census, read_cost, read_sweep
 
 SIZES = (1, 8, 64, 512)
 """Sizes over which a family is swept."""
@@ -35,9 +35,9 @@ def census(setting: Setting, size: int = CENSUS_SIZE, step: Callable[[str], None
     return Counted(first, told[0]["torch"], told[0]["torch_git"], _differing(first, second))
 
 
-def cost(setting: Setting, size: int = CENSUS_SIZE) -> Cost:
+def cost(setting: Setting) -> Cost:
     """What the guards of the setting's target cost, in one process."""
-    return read_cost(_asked(setting, "guard_cost", size=size)["cost"])
+    return read_cost(_asked(setting, "guard_cost")["cost"])
 
 
 def sweep(setting: Setting, sizes: Sequence[int] = SIZES) -> Sweep:
@@ -45,14 +45,14 @@ def sweep(setting: Setting, sizes: Sequence[int] = SIZES) -> Sweep:
     return read_sweep(_asked(setting, "guard_sweep", sizes=list(sizes))["sweep"])
 
 
-def subtrees(setting: Setting, size: int = CENSUS_SIZE) -> Subtrees:
+def subtrees(setting: Setting) -> Subtrees:
     """Where the time of a check of the setting's target goes, in one process."""
-    return read_subtrees(_asked(setting, "guard_subtrees", size=size)["subtrees"])
+    return read_subtrees(_asked(setting, "guard_subtrees")["subtrees"])
 
 
-def remedies(setting: Setting, size: int = CENSUS_SIZE) -> Remedies:
+def remedies(setting: Setting) -> Remedies:
     """What would spare the setting's target guards, in one process."""
-    messages = asking.ask(setting, {"do": "guard_remedies", "size": size})
+    messages = asking.ask(setting, {"do": "guard_remedies"})
     last = next(message["remedies"] for message in messages if "remedies" in message)
     return Remedies(
         default=next(read_census(message["default"]) for message in messages if "default" in message),
@@ -84,5 +84,5 @@ def _differing(first: Census, second: Census) -> dict[str, tuple[str, str]]:
     return found
 
 
-def _words(place: Any) -> str:
+def _words(place: Place | None) -> str:
     return "nothing" if place is None else ", ".join((*place.guards, *place.answers)) or "no guard"

@@ -10,7 +10,6 @@ import functools
 import json
 import os
 import re
-import statistics
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -20,7 +19,7 @@ from typing import Any
 from pcbench import checkout, discovery, guard_families, guard_sampling, instruction_counting, processes, sidecar
 from pcbench.asking import Setting
 from pcbench.errors import PcbenchError, UnavailableError
-from pcbench.guard_samples import DIFFERENCES, MEASURES, Cost, Sweep, read_census, read_cost, read_sweep
+from pcbench.guard_samples import DIFFERENCES, MEASURES, Cost, Sweep, read_census, read_cost, read_sweep, seconds_of
 from pcbench.sample_store import Absent
 from pcbench.slopes import slope
 from pcbench.status import Status
@@ -127,7 +126,7 @@ def _instructions(targets: Sequence[str]) -> dict[str, Any]:
     sized = {}
     for target in targets:
         name, _, size = target.partition(_SIZED)
-        if _known_target(name):
+        if guard_families.is_target(name):
             sized[target] = (name, int(size or 1))
     setting = replace(_setting(""), timeout_s=instruction_counting.limit_s(len(sized)))
     counted = instruction_counting.counted(tuple(sized.values()), setting)
@@ -136,21 +135,18 @@ def _instructions(targets: Sequence[str]) -> dict[str, Any]:
 
 
 def _statistic(cost: Cost, measure: str) -> float:
-    """One number of a process's samples.
+    """A process's number, as :func:`pcbench.guard_samples.seconds_of` takes it.
 
     Raises:
         Absent: The process says why it has none.
     """
-    parts = DIFFERENCES.get(measure, (measure,))
-    for part in parts:
+    for part in DIFFERENCES.get(measure, (measure,)):
         if part in cost.unavailable:
             raise Absent(Status.UNAVAILABLE, cost.unavailable[part])
-        if not cost.samples.get(part):
-            raise PcbenchError(f"the process says nothing of {part!r}")
-    if len(parts) == 1:
-        return min(cost.samples[measure])
-    first, second = (cost.samples[part] for part in parts)
-    return statistics.median([one - other for one, other in zip(first, second, strict=True)])
+    found = seconds_of(cost, measure)
+    if found is None:
+        raise PcbenchError(f"the process says nothing of {measure!r}")
+    return found
 
 
 def _setting(target: str, seed: int | None = None) -> Setting:
@@ -204,14 +200,8 @@ def _store() -> Iterator[Path]:
 
 
 def _refuse_unknown_target(target: str) -> None:
-    if not _known_target(target):
+    if not guard_families.is_target(target):
         raise Absent(Status.UNAVAILABLE, f"this commit has neither a model nor a guard family {target}")
-
-
-def _known_target(target: str) -> bool:
-    """Whether the commit has this target; what is in a file or a module, the process that imports it says."""
-    named = (*discovery.model_names(), *guard_families.names())
-    return target in named or target.endswith(".py") or ":" in target
 
 
 def _refuse_unknown(kind: str, name: str, known: Sequence[str]) -> None:

@@ -33,12 +33,21 @@ def slope(sweep: Sweep) -> Slope:
     least = {size: min(taken) for size, taken in sweep.samples.items() if taken}
     if len(least) < 2:
         raise PcbenchError(f"family {sweep.family} was timed at {len(least)} size: a slope takes two")
-    smallest, largest = min(least), max(least)
+    intercept_s, per_item_s = fitted(least)
+    return Slope(per_item_s, per_item_s / guards_per_item(sweep), intercept_s)
+
+
+def guards_per_item(sweep: Sweep) -> float:
+    """Guards that one size more has.
+
+    Raises:
+        PcbenchError: They do not grow.
+    """
+    smallest, largest = min(sweep.guards), max(sweep.guards)
     more = sweep.guards[largest] - sweep.guards[smallest]
     if more <= 0:
         raise PcbenchError(f"family {sweep.family} has no more guards at size {largest} than at size {smallest}")
-    intercept_s, per_item_s = fitted(least)
-    return Slope(per_item_s, per_item_s * (largest - smallest) / more, intercept_s)
+    return more / (largest - smallest)
 
 
 def fitted(points: Mapping[int, float]) -> tuple[float, float]:

@@ -51,14 +51,14 @@ def sweep(family: str, guard_ns: float) -> Sweep:
 
 
 def subtrees(check_us: float) -> Subtrees:
-    one = Part("L['self'].layers", 5, 9, ALONE, (check_us * 0.5e-6,), "a note")
+    one = Part("L['self'].layers", 5, 9, ALONE, tuple(check_us * f * 1e-6 for f in (0.5, 0.4, 3)), "a note")
     other = Part("L['x']", 1, 1, ALONE, (check_us * 0.1e-6,))
     kinds = (
         KindCost(("guards: TENSOR_MATCH",), 4, 1e-7),
         KindCost(("guards: TYPE_MATCH",), 2, -1e-9),
         KindCost(("guards: ID_MATCH",), 1, None, reason="it is on one value alone"),
     )
-    whole = (check_us * 1e-6,)
+    whole = tuple(check_us * f * 1e-6 for f in (1, 0.8, 4))
     return Subtrees(whole, whole, (1e-7,), (2e-7,), {}, (one, other), (other, one), kinds, 0.95, {"L['y']": "refused"})
 
 

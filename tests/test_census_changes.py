@@ -103,6 +103,13 @@ def test_a_python_guard_after_all_others_that_makes_way_for_guards_on_values_is_
     )
 
 
+def test_the_root_and_the_end_of_a_second_frame_are_no_values_either() -> None:
+    old = census({f"{ROOT} #2": guarded("A"), f"{EPILOGUE} #2": guarded("LAMBDA_GUARD")})
+    new = census({f"{ROOT} #2": guarded("A", "B")})
+
+    assert sentences(old, new) == ("1 LAMBDA_GUARD (Python) fewer: after all others", "1 B more: in the root")
+
+
 def test_values_that_are_guarded_newly_or_no_longer_are_named_but_not_those_that_are_only_passed() -> None:
     old = census({"v": guarded("A"), "way": guarded()})
     new = census({"w": guarded("A"), "path": guarded()})

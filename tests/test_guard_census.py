@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,16 @@ def test_every_guard_is_counted_once_in_total_by_type_and_by_language() -> None:
     assert by_type["guards: TENSOR_MATCH"] == 7  # an input, and a weight and a bias for each layer
     assert counts["managers"] == sum(count for entry, count in counts.items() if entry.startswith("managers: "))
     assert counts["accessors"] == sum(count for entry, count in counts.items() if entry.startswith("accessors: "))
+
+
+def test_torch_s_own_metrics_are_those_of_this_compilation_or_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = (of_model(Layers(3)) for _ in range(2))
+    assert first.counts["metrics: guard_count"] == second.counts["metrics: guard_count"] > 0
+
+    unknown: dict[str, str] = {}
+    monkeypatch.setattr(torch_api, "get", {"compilation_metrics": lambda: []}.get)
+    census._count_metrics(1, Counter(), unknown)
+    assert unknown["metrics: guard_count"] == "torch kept metrics of 0 of 1 compilations"
 
 
 def test_the_places_hold_every_guard_of_the_counts() -> None:

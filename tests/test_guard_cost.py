@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from torch import nn
 
-from pcbench import guard_sampling, torch_api
+from pcbench import guard_sampling, timing, torch_api
 from pcbench.asking import Setting
 from pcbench.errors import UnavailableError
 from pcbench.guard_samples import (
     BINDING,
     COLD_CHECK,
     DIRECT,
+    HIT,
     LOADED_CALL,
     LOADED_CHECK,
     LOADED_UNCHECKED,
     MEASURES,
+    SKIPPED,
     hit_at,
 )
 from pcbench.guards import cost, entries, loaded, subjects, sweep
@@ -54,13 +58,54 @@ def _nothing_compiled_before() -> None:
 
 def test_the_direct_call_answers_what_its_guards_would_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
     with subjects.compiled(Guarded(scaled, (torch.ones(2),)), backend="eager") as subject:
-        direct, check = subject.frames[0].direct(), cost.check(subject)
+        direct, check = subject.frames[0].direct(), subject.checking()
         assert check() is True
         monkeypatch.setitem(globals(), "FACTOR", 3.0)
 
         assert check() is False
         assert torch.equal(direct(), torch.full((2,), 2.0))
         assert torch.equal(subject.call(), torch.full((2,), 3.0))
+
+
+def test_a_check_has_nothing_of_torch_s_wrapper_in_python_around_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    with subjects.compiled(Guarded(scaled, (torch.ones(2),))) as subject:
+        wrapper = type(subject.frames[0].manager)
+        monkeypatch.setattr(wrapper, "check", lambda *words: pytest.fail("the wrapper was asked"))
+
+        assert subject.checking()() is True
+
+
+def test_a_call_that_skips_guards_answers_what_they_would_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = {}
+
+    def in_turn(calls: Any, *, around: Any, **_: Any) -> dict[str, list[float]]:
+        monkeypatch.setitem(globals(), "FACTOR", 3.0)
+        for name in (SKIPPED, HIT):
+            with around.get(name, nullcontext)():
+                answers[name] = calls[name]()
+        return {name: [1.0] for name in calls}
+
+    monkeypatch.setattr(timing, "in_turn", in_turn)
+    with subjects.compiled(Guarded(scaled, (torch.ones(2),)), backend="eager") as subject:
+        cost.cost(subject)
+
+    assert torch.equal(answers[SKIPPED], torch.full((2,), 2.0))
+    assert torch.equal(answers[HIT], torch.full((2,), 3.0))
+
+
+def test_torch_s_own_number_is_in_microseconds_and_that_of_all_frames(monkeypatch: pytest.MonkeyPatch) -> None:
+    with subjects.compiled(Guarded(breaking_the_graph, (torch.ones(2),))) as subject:
+        monkeypatch.setattr(torch_api, "get", {"guard_profile": lambda root, f_locals, times: 3.0 * times}.get)
+
+        assert cost._cold_check_s(subject) == pytest.approx(6e-6)
+
+
+def test_guards_look_at_containers_as_they_were_before_the_call() -> None:
+    def taking(x: torch.Tensor, given: list[int], named: dict[str, int]) -> torch.Tensor:
+        return x + given.pop() + named.pop("a")
+
+    with subjects.compiled(Guarded(taking, (torch.ones(2), [1, 2], {"a": 1, "b": 2}))) as subject:
+        assert subject.checking()() is True
 
 
 def test_the_direct_call_takes_more_arguments_keywords_and_a_closure() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,13 @@ def counted(name: str, size: int) -> Census:
         return census.census(subject)
 
 
+def locals_of(family: Guarded, args: tuple[Any, ...]) -> dict[str, Any]:
+    """The locals that the guards of a family's function look at in a call with these args."""
+    bound = inspect.signature(family.function).bind(*args, **family.kwargs)
+    bound.apply_defaults()
+    return dict(bound.arguments) | dict(inspect.getclosurevars(family.function).nonlocals)
+
+
 def only_frame(subject: Subject) -> Frame:
     (frame,) = subject.frames
     return frame
@@ -106,16 +114,16 @@ def test_one_guard_refuses_where_a_family_breaks_one_and_none_before_and_after(n
     family = made(name, size)
     with subjects.compiled(family) as subject:
         frame = only_frame(subject)
-        before = subjects.locals_of(family, family.args)
+        before = locals_of(family, family.args)
         assert frame.manager.check(before)
         assert refusing(frame, before) == []
 
         with family.breaking() as args:
-            broken = subjects.locals_of(family, args)
+            broken = locals_of(family, args)
             assert not frame.manager.check(broken)
             assert len(refusing(frame, broken)) == 1
 
-        after = subjects.locals_of(family, family.args)
+        after = locals_of(family, family.args)
         assert frame.manager.check(after)
         assert refusing(frame, after) == []
 
@@ -135,7 +143,7 @@ def test_a_family_adds_and_breaks_guards_of_its_type(name: str) -> None:
     with subjects.compiled(family) as subject:
         nine = census.census(subject).counts
         with family.breaking() as args:
-            refused = refusing(only_frame(subject), subjects.locals_of(family, args))
+            refused = refusing(only_frame(subject), locals_of(family, args))
 
     assert nine[f"guards: {ADDS[name]}"] > eight.get(f"guards: {ADDS[name]}", 0)
     assert refused == [REFUSES[name]]
@@ -197,45 +205,7 @@ def test_a_change_is_put_back_where_what_is_inside_raises() -> None:
         with subjects.compiled(family) as subject:
             with pytest.raises(ValueError, match="inside"), family.breaking():
                 raise ValueError("inside")
-            assert only_frame(subject).manager.check(subjects.locals_of(family, family.args)), name
-
-
-def test_families_are_found_by_their_source_and_described_by_their_first_paragraph(tmp_path: Path) -> None:
-    (tmp_path / "some.py").write_text(
-        'raise SystemExit\n\ndef one(n):\n    """Guards on\n    one.\n\n    More."""\n\ndef _two(n): pass\n'
-    )
-
-    (family,) = guard_families.families(tmp_path, "a.package")
-
-    assert (family.name, family.text, family.program) == ("one", "Guards on one.", "a.package.some.one")
-
-
-def test_a_family_without_a_docstring_is_said_with_its_place(tmp_path: Path) -> None:
-    (tmp_path / "some.py").write_text("def one(n):\n    return n\n")
-
-    with pytest.raises(ExtensionError, match=r"some.py:1: family one has no docstring \(say what it is\)"):
-        guard_families.families(tmp_path)
-
-
-def test_two_families_of_one_name_are_said_with_the_place_of_the_second(tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_text('def one(n):\n    """One."""\n')
-    (tmp_path / "b.py").write_text('\n\ndef one(n):\n    """One again."""\n')
-
-    with pytest.raises(ExtensionError, match=r"b.py:3: there is another family one"):
-        guard_families.families(tmp_path)
-
-
-def test_an_unknown_family_is_answered_with_the_nearest() -> None:
-    with pytest.raises(UsageError, match="did you mean 'tensors'"):
-        guard_families.family("tensor")
-
-
-def test_a_word_that_names_neither_a_model_nor_a_family_is_refused_and_a_file_is_not_looked_at() -> None:
-    for target in ("mlp", "lists", "no/such.py", "no.module:function"):
-        guard_families.check_target(target)
-
-    with pytest.raises(UsageError, match="there is no model or guard family 'list'"):
-        guard_families.check_target("list")
+            assert only_frame(subject).manager.check(locals_of(family, family.args)), name
 
 
 def test_a_family_of_no_size_is_refused() -> None:

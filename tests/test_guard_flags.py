@@ -7,46 +7,30 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import guarded_block
 import pytest
 import torch
+from guarded_block import Block, scaled
 from torch import nn
 
 from pcbench import torch_api
 from pcbench.guards import _flags
 
-_factor = 2
 
-
-def _scaled(x: torch.Tensor, by: int = 2) -> torch.Tensor:
-    return x * by
-
-
-class _Block(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.act = nn.LeakyReLU(negative_slope=0.5)
-        self.weight, self.other = nn.Parameter(torch.ones(1)), nn.Parameter(torch.ones(1))
-        self.scale = 2
-
-    def forward(self, x: torch.Tensor, factor: int) -> torch.Tensor:
-        y: torch.Tensor = self.act(x) * self.weight * self.other * self.scale * factor * _factor
-        return _scaled(y) if x.shape[0] == 2 else _scaled(y) + 100
-
-
-def _set(of: Callable[[_Block], Any], name: str, value: Any) -> Callable[[_Block], None]:
+def _set(of: Callable[[Block], Any], name: str, value: Any) -> Callable[[Block], None]:
     return lambda block: setattr(of(block), name, value)
 
 
-def _hook(block: _Block) -> None:
+def _hook(block: Block) -> None:
     block.act.register_forward_hook(lambda module, args, output: output + 5)
 
 
-CHANGES: dict[str, Callable[[_Block], None]] = {
+CHANGES: dict[str, Callable[[Block], None]] = {
     "attribute": _set(lambda block: block, "scale", 7),
     "attribute of torch.nn": _set(lambda block: block.act, "negative_slope", 0.25),
     "parameter": lambda block: setattr(block, "weight", nn.Parameter(torch.ones(3))),
-    "default": lambda block: setattr(_scaled, "__defaults__", (3,)),
-    "global": lambda block: globals().update(_factor=5),
+    "default": lambda block: setattr(scaled, "__defaults__", (3,)),
+    "global": lambda block: vars(guarded_block).update(factor=5),
     "hook": _hook,
 }
 ARGUMENTS = {"argument": (-torch.ones(2, 3), 4), "shape": (-torch.ones(5, 3), 3)}
@@ -80,13 +64,13 @@ def _restored() -> Iterator[None]:
     try:
         yield
     finally:
-        globals().update(_factor=2)
-        _scaled.__defaults__ = (2,)
+        vars(guarded_block).update(factor=2)
+        scaled.__defaults__ = (2,)
 
 
 def _notices(change: str, config: dict[str, bool] | None = None, **options: Any) -> bool:
     """Whether a change makes the compiled block compile again; where it does not, its answer is that of before."""
-    block, args, graphs = _Block(), (-torch.ones(2, 3), 3), itertools.count()
+    block, args, graphs = Block(), (-torch.ones(2, 3), 3), itertools.count()
 
     def counting(graph: Callable[..., Any], inputs: Any) -> Callable[..., Any]:  # noqa: ARG001  # a backend's signature
         next(graphs)
@@ -139,7 +123,7 @@ def test_one_parameter_in_the_place_of_two_goes_unnoticed_where_the_setting_says
     setting = "skip_no_tensor_aliasing_guards_on_parameters"
 
     def notices(skipped: bool) -> bool:
-        block, args = _Block(), (-torch.ones(2, 3), 3)
+        block, args = Block(), (-torch.ones(2, 3), 3)
         with _restored(), torch_api.get("dynamo_config").patch(**{setting: skipped}):
             compiled = torch.compile(block, backend="eager")
             compiled(*args)

@@ -33,7 +33,7 @@ def test_a_process_gives_its_least_block_and_the_middle_of_a_difference() -> Non
 def test_the_census_shows_each_entry_with_its_types_and_what_is_unknown() -> None:
     lines = guard_lines([report()])
 
-    assert lines[0] == "encoder on torch 2.15.0: 3 guards on 2 values, 1 frame"
+    assert lines[0] == "encoder on torch 2.15.0: 3 guards on 1 value, 1 frame"
     assert line(lines, "guards  ", "3").endswith("GLOBAL_STATE 1, LAMBDA_GUARD 1, TENSOR_MATCH 1")
     assert line(lines, "answers  ").split()[1:] == ["is_tag_safe", "1"]
     assert "unknown: answers: is_new: it takes arguments" in lines
@@ -128,6 +128,24 @@ def test_what_changed_between_builds_is_said_in_words_and_in_numbers() -> None:
     assert line(lines, "is_tag_safe lost")
 
 
+def test_instructions_are_compared_with_those_that_were_counted_in_the_same_way_alone() -> None:
+    def counting(build: str, by: str, *counts: float) -> GuardReport:
+        return GuardReport("encoder", build, counted(), instructions={8: counts}, counted_by=by)
+
+    old, new, other = (
+        counting("old", "callgrind", 100.0, 102.0, 104.0),
+        counting("new", "callgrind", 200.0, 204.0, 208.0),
+        counting("other", "hardware", 900.0),
+    )
+    lines = guard_build_lines([old, new, other])
+    alike, apart = [index for index, one in enumerate(lines) if one.startswith("instructions per check, by ")]
+
+    assert lines[alike].endswith("by callgrind: median and range of counts, each of a compilation of its own")
+    assert lines[alike + 2].split()[-2:] == ["2.00", "(2.00-2.00)"]
+    assert "900" in lines[apart + 2]
+    assert lines[apart + 1].split() == ["other"]
+
+
 def test_each_filter_and_flag_is_compared_over_builds() -> None:
     lines = guard_build_lines([report("old"), report("new")])
 
@@ -144,7 +162,7 @@ def test_each_filter_and_flag_is_compared_over_builds() -> None:
 def test_a_build_without_a_census_is_shown_beside_the_others() -> None:
     lines = guard_build_lines([report("old"), GuardReport("encoder", "new", problems={"census": "no torch"})])
 
-    assert lines[:2] == ["old: encoder on torch 2.15.0: 3 guards on 2 values, 1 frame", "new: encoder on new"]
+    assert lines[:2] == ["old: encoder on torch 2.15.0: 3 guards on 1 value, 1 frame", "new: encoder on new"]
     assert line(lines, "check  ").endswith("-")
 
 

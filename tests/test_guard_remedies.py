@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import torch
-from torch import nn
+from guarded_block import Block
 
 from pcbench import timing, torch_api
 from pcbench.guard_causes import FILTER, FLAG, read_remedy
@@ -18,24 +18,6 @@ from pcbench.guard_samples import CHECK, HIT, Census
 from pcbench.guards import _flags, remedies
 from pcbench.guards.guarded import Guarded
 from pcbench.guards.request import Request
-
-_factor = 2
-
-
-def _scaled(x: torch.Tensor, by: int = 2) -> torch.Tensor:
-    return x * by
-
-
-class _Block(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.act = nn.LeakyReLU(negative_slope=0.5)
-        self.weight, self.other = nn.Parameter(torch.ones(1)), nn.Parameter(torch.ones(1))
-        self.scale = 2
-
-    def forward(self, x: torch.Tensor, factor: int) -> torch.Tensor:
-        y: torch.Tensor = self.act(x) * self.weight * self.other * self.scale * factor * _factor
-        return _scaled(y) if x.shape[0] == 2 else _scaled(y) + 100
 
 
 def test_the_filters_are_those_with_a_sentence_and_each_setting_is_the_other_way_round() -> None:
@@ -70,7 +52,7 @@ def test_a_filter_that_pcbench_does_not_know_is_described_in_torch_s_words(monke
 
 
 def _target(grad: bool = False) -> Guarded:
-    return Guarded(_Block(), (-torch.ones(2, 3), 3), grad=grad)
+    return Guarded(Block(), (-torch.ones(2, 3), 3), grad=grad)
 
 
 def _variant(name: str) -> remedies.Variant:

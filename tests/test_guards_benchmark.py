@@ -26,7 +26,7 @@ def census(setting, size=8, step=lambda what: None):
     return Counted(Census({"guards": GUARDS}, {"L['x']": Place(kinds)}), "2.15.0", "git", {})
 
 
-def cost(setting, size=8):
+def cost(setting):
     return Cost({"check": (2e-6, 1e-6)}, {measure: "it has no graph" for measure in MEASURES if measure != "check"})
 
 

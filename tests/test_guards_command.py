@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import fake_torch
 import pytest
-import users_model
 from guard_reports import cost, counted, remedies, subtrees, sweep
 from kept_envs import Kept
 
@@ -185,47 +182,6 @@ def test_what_was_measured_before_an_interruption_is_shown_and_written(
     assert "interrupted; what was measured until then follows" in out.err
     assert "time per call" in out.out
     assert len(json.loads(file.read_text())["cost"]) == 1
-
-
-def test_a_target_at_fault_is_an_error_with_its_own_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "raising.py").write_text(
-        "import torch\nfrom pcbench.models import Model\n"
-        "class Raising(torch.nn.Module):\n"
-        "    def forward(self, x):\n"
-        "        raise ValueError('no such luck')\n"
-        "MODEL = Model(build=Raising, inputs=lambda: ((torch.ones(1),), {}))\n"
-    )
-
-    assert main(["guards", str(tmp_path / "raising.py"), "--census"]) == 2
-    assert "no such luck" in capsys.readouterr().err
-
-
-def test_a_file_of_the_user_is_counted_for_real(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "mine.py").write_text(users_model.HEAD + users_model.TAIL)
-    assert main(["guards", str(tmp_path / "mine.py"), "--census", "--json"]) == 0
-
-    told = json.loads(capsys.readouterr().out)
-    assert told["differing"] == {}
-    assert told["census"]["guards: TENSOR_MATCH"] > 0
-
-
-@pytest.mark.slow
-def test_builds_are_counted_and_timed_side_by_side_and_one_without_torch_does_not_take_the_other_along(
-    tmp_path: Path,
-) -> None:
-    kept = Kept(tmp_path / "envs", ())
-    kept.env("add", "--python", sys.executable, "--name", "twin")
-    kept.env("add", "--python", str(fake_torch.python(tmp_path / "own", "9.9.1")), "--name", "broken")
-    builds = ("--env", "this", "--env", "twin", "--env", "broken")
-    command = [sys.executable, "-m", "pcbench", "guards", "mlp", "--processes", "2", *builds]
-    ended = subprocess.run(command, env=kept.environment(), capture_output=True, text=True, check=False)
-
-    assert ended.returncode == 2
-    assert "pcbench: mlp on broken: census: " in ended.stderr
-    lines = ended.stdout.splitlines()
-    assert "from this to twin: the same census" in lines
-    header = next(line for line in lines if "twin / this" in line)
-    assert "broken / this" in header
 
 
 @pytest.mark.usefixtures("asked")

@@ -33,6 +33,12 @@ def test_the_ratio_is_newest_by_the_one_before() -> None:
     assert only.latest_ratio == 1.5
 
 
+def test_there_is_no_ratio_of_a_difference_that_changed_its_sign() -> None:
+    (only,) = all_series([run(0, {CASE: timing([2.0])}), run(1, {CASE: timing([-1.0])})])
+
+    assert only.latest_ratio is None
+
+
 def test_there_is_no_ratio_where_the_newest_commit_or_the_one_before_lacks_the_case() -> None:
     ends_early, gap = load_case("aoti", "warm"), load_case("aoti", "hot")
     one, two = timing([1.0]), timing([2.0])

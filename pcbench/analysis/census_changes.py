@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pcbench.analysis.quantities import counted, digits, listed
-from pcbench.guard_samples import EPILOGUE, PYTHON_GUARDS, ROOT, Census, Place
+from pcbench.guard_samples import EPILOGUE, PYTHON_GUARDS, ROOT, Census, Place, is_value, unnumbered
 
 _FIRST = (
     "guards",
@@ -129,7 +129,7 @@ def _types(kinds: Sequence[str]) -> str:
 
 def _way(old: Sequence[str], new: Sequence[str], on: Sequence[str]) -> str:
     """``, C++ to Python`` where the language changed."""
-    if EPILOGUE in on:
+    if EPILOGUE in map(unnumbered, on):
         return ""
     was, now = (any(kind in PYTHON_GUARDS for kind in kinds) for kinds in (old, new))
     return "" if was == now else f", {'Python to C++' if was else 'C++ to Python'}"
@@ -142,9 +142,10 @@ def _sentence(kind: str, how: str, on: Sequence[str]) -> str:
 
 def _on(sources: Sequence[str], noun: str = "value") -> str:
     """``on 5 values (a, b, c and 2 more)``, and the places that are no values."""
-    values = [source for source in dict.fromkeys(sources) if source not in _WHERE]
+    values = [source for source in dict.fromkeys(sources) if is_value(source)]
     said = [f"on {counted(len(values), noun)} ({_some(values)})"] if values else []
-    return listed([*said, *(where for place, where in _WHERE.items() if place in sources)])
+    places = set(map(unnumbered, sources))
+    return listed([*said, *(where for place, where in _WHERE.items() if place in places)])
 
 
 def _some(names: Sequence[str]) -> str:
@@ -153,7 +154,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _values(before: Mapping[str, Place], after: Mapping[str, Place]) -> Iterator[str]:
-    old, new = ([s for s, place in places.items() if place.guards and s not in _WHERE] for places in (before, after))
+    old, new = ([s for s, place in places.items() if place.guards and is_value(s)] for places in (before, after))
     for these, those, what in ((old, new, "no longer guarded"), (new, old, "newly guarded")):
         found = _without(these, those)
         if found:

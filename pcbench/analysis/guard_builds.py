@@ -6,15 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pcbench.analysis.census_changes import changes, sentences
 from pcbench.analysis.columns import aligned, grouped
-from pcbench.analysis.guard_cause_lines import ratios, remedies_by_name
+from pcbench.analysis.guard_cause_lines import UNKNOWN, ratio_words, ratios, remedies_by_name
 from pcbench.analysis.guard_lines import headline, unavailable, unstable_lines
-from pcbench.analysis.guard_report import GuardReport, of_processes
+from pcbench.analysis.guard_report import GuardReport, measures, of_processes
 from pcbench.analysis.quantities import digits, with_spread
 from pcbench.analysis.spread import Spread, spread
-from pcbench.guard_samples import CHECK, DIFFERENCES, MEASURES
+from pcbench.guard_samples import CHECK
 from pcbench.slopes import slope
-
-UNKNOWN = "-"
 
 Values = Callable[[GuardReport], Sequence[float]]
 """A quantity of a report, one per process."""
@@ -23,17 +21,15 @@ Values = Callable[[GuardReport], Sequence[float]]
 def guard_build_lines(reports: Sequence[GuardReport]) -> list[str]:
     """Census, in words and in numbers, and time and instructions with their ratios."""
     blocks = [[f"{report.build}: {headline(report)}" for report in reports], *_census_blocks(reports)]
-    measures = {measure: _measure(measure) for measure in _measures(reports)}
-    if measures:
-        blocks.append([_titled("time per call", reports), *table(reports, measures, "seconds")])
+    costs = [cost for report in reports for cost in report.costs]
+    if costs:
+        rows = {measure: _measure(measure) for measure in measures(costs)}
+        blocks.append([_titled("time per call", reports), *table(reports, rows, "seconds")])
         blocks.append([f"unavailable: {line}" for line in grouped(_unavailable(reports))])
     if any(report.sweeps for report in reports):
         rows = {"per guard": _per_guard, "at size 0": _intercept}
         blocks.append([_titled("seconds of a check", reports), *table(reports, rows, "seconds")])
-    sizes = sorted({size for report in reports for size in report.instructions})
-    if sizes:
-        counts = {f"size {size}" if len(sizes) > 1 else "check": _instructions(size) for size in sizes}
-        blocks.append([_titled("instructions per check", reports), *table(reports, counts, "")])
+    blocks += _instruction_blocks(reports)
     if any(report.remedies for report in reports):
         blocks.append(_remedy_lines(reports))
     return "\n\n".join("\n".join(block) for block in blocks if block).splitlines()
@@ -46,7 +42,7 @@ def table(reports: Sequence[GuardReport], rows: Mapping[str, Values], unit: str)
     lines = []
     for name, values in rows.items():
         cells = [_cell(spread(values(report)), unit) for report in reports]
-        lines.append((name, *cells, *(_ratio(values(first), values(other)) for other in others)))
+        lines.append((name, *cells, *(ratio_words(ratio(values(first), values(other))) for other in others)))
     return aligned([header, *lines])
 
 
@@ -62,6 +58,18 @@ def _titled(what: str, reports: Sequence[GuardReport]) -> str:
     )
 
 
+def _instruction_blocks(reports: Sequence[GuardReport]) -> list[list[str]]:
+    """A table for each way of counting: those of one say nothing beside those of another."""
+    blocks = []
+    for way in dict.fromkeys(report.counted_by for report in reports if report.instructions):
+        alike = [report for report in reports if report.instructions and report.counted_by == way]
+        sizes = sorted({size for report in alike for size in report.instructions})
+        rows = {f"size {size}" if len(sizes) > 1 else "check": _instructions(size) for size in sizes}
+        title = f"instructions per check, by {way}: median and range of counts, each of a compilation of its own"
+        blocks.append([title, *table(alike, rows, "")])
+    return blocks
+
+
 def _census_blocks(reports: Sequence[GuardReport]) -> list[list[str]]:
     """What changed from the first build to each other one."""
     first, *others = reports
@@ -72,10 +80,11 @@ def _census_blocks(reports: Sequence[GuardReport]) -> list[list[str]]:
         before, after = first.counted.census, other.counted.census
         rows = [(c.entry, _count(c.old), _count(c.new), _delta(c.delta)) for c in changes(before, after)]
         said = sentences(before, after)
-        blocks.append([f"from {first.build} to {other.build}: {'; '.join(said) if len(said) == 1 else ''}".rstrip()])
-        blocks[-1] += [f"  {sentence}" for sentence in said] if len(said) > 1 else []
-        if not said:
-            blocks[-1] = [f"from {first.build} to {other.build}: the same census"]
+        way = f"from {first.build} to {other.build}:"
+        if len(said) > 1:
+            blocks.append([way, *(f"  {sentence}" for sentence in said)])
+        else:
+            blocks.append([f"{way} {said[0] if said else 'the same census'}"])
         if rows:
             blocks.append(aligned([("census", first.build, other.build, "change"), *rows]))
     unstable = [f"{r.build}: {line}" for r in reports if r.counted is not None for line in unstable_lines(r.counted)]
@@ -87,29 +96,18 @@ def _remedy_lines(reports: Sequence[GuardReport]) -> list[str]:
     by_name = {report.build: remedies_by_name(report.remedies) for report in reports if report.remedies}
     names = dict.fromkeys(name for found in by_name.values() for name in found)
     defaults = [_default_guards(report) for report in reports]
-    rows = [("guards, and check x default", *(f"{b}, guards" for b in _names(reports)), *_names(reports))]
+    builds = [report.build for report in reports]
+    rows = [("guards, and check x default", *(f"{build}, guards" for build in builds), *builds)]
     rows.append(("default", *defaults, *("1" if found != UNKNOWN else UNKNOWN for found in defaults)))
     for name in names:
         told = [by_name.get(report.build, {}).get(name, []) for report in reports]
         guards = [digits(one[0].census.counts.get("guards", 0)) if one and one[0].census else UNKNOWN for one in told]
-        rows.append((name, *guards, *(_shown(spread(ratios(one, CHECK))) for one in told)))
+        rows.append((name, *guards, *(ratio_words(spread(ratios(one, CHECK))) for one in told)))
     return [*aligned(rows), "a setting that changes none of a build's guards, or that it does not have, is -"]
 
 
 def _default_guards(report: GuardReport) -> str:
     return digits(report.remedies[0].default.counts.get("guards", 0)) if report.remedies else UNKNOWN
-
-
-def _names(reports: Sequence[GuardReport]) -> list[str]:
-    return [report.build for report in reports]
-
-
-def _measures(reports: Sequence[GuardReport]) -> list[str]:
-    """Those that a build has samples of, in the order in which one build is shown."""
-    taken = dict.fromkeys(name for report in reports for cost in report.costs for name in cost.samples)
-    known = [measure for measure in MEASURES if measure in taken]
-    further = [measure for measure in taken if measure not in MEASURES]
-    return [*known, *further, *(DIFFERENCES if taken else ())]
 
 
 def _unavailable(reports: Sequence[GuardReport]) -> list[tuple[str, str]]:
@@ -134,17 +132,6 @@ def _intercept(report: GuardReport) -> Sequence[float]:
 
 def _cell(found: Spread | None, unit: str) -> str:
     return UNKNOWN if found is None else with_spread(found, unit)
-
-
-def _ratio(baseline: Sequence[float], candidate: Sequence[float]) -> str:
-    return _shown(ratio(baseline, candidate))
-
-
-def _shown(found: Spread | None) -> str:
-    if found is None:
-        return UNKNOWN
-    spread_shown = "" if found.n == 1 else f" ({found.low:.2f}-{found.high:.2f})"
-    return f"{found.median:.2f}{spread_shown}"
 
 
 def _count(count: int | None) -> str:

@@ -14,26 +14,27 @@ from pcbench.guard_samples import CHECK, HIT, Census
 
 _SHOWN = 10
 _WIDTH = 118
-_NOTHING = "-"
+UNKNOWN = "-"
 
 
 def subtree_lines(processes: Sequence[Subtrees]) -> list[str]:
     """By type of guard, by module, and the ten most expensive subtrees: medians and ranges over processes."""
-    whole = spread([min(one.check) for one in processes])
+    least = spread([min(one.check) for one in processes])
+    middle = spread([statistics.median(one.check) for one in processes])
     shares = spread([one.explained for one in processes])
-    if whole is None or shares is None:
+    if least is None or middle is None or shares is None:
         return []
     n = counted(len(processes), "process", "processes")
     untimed = dict(pair for one in processes for pair in one.untimed.items())
     return [
-        f"where a check's {with_spread(whole, 'seconds')} go: median and range of {n}",
+        f"where a check's {with_spread(least, 'seconds')} go: median and range of {n}",
         "",
         *_kind_lines(processes),
         f"with the root and the way there, these add up to {shares.median:.0%} of a check",
         "",
-        *_part_lines("by module, without the modules below", [one.modules for one in processes], whole),
+        *_part_lines("by module, without the modules below", [one.modules for one in processes], middle),
         "",
-        *_part_lines("most expensive subtrees", [one.dearest for one in processes], whole),
+        *_part_lines("most expensive subtrees", [one.dearest for one in processes], middle),
         *(f"not timed: {line}" for line in grouped(list(untimed.items()))),
     ]
 
@@ -99,13 +100,14 @@ def _kind_lines(processes: Sequence[Subtrees]) -> list[str]:
         else:
             count, together_s = told[0].count, found.median * told[0].count
             told_apart = (with_spread(found, "seconds"), seconds(together_s))
-            cells = told_apart if found.median > 0 else ("not told from 0", _NOTHING)
+            cells = told_apart if found.median > 0 else ("not told from 0", UNKNOWN)
             rows.append((-together_s, name, digits(count), *cells))
     shown = aligned([("by type", "count", "one of it", "all of it"), *(row[1:] for row in sorted(rows))])
     return [*shown, *(f"not separable: {line}" for line in grouped(unknown))]
 
 
 def _part_lines(title: str, processes: Sequence[Sequence[Part]], whole: Spread) -> list[str]:
+    """Medians of pairs' differences, and their shares of a whole that is one of medians, too."""
     by_name: dict[str, list[Part]] = {}
     for parts in processes:
         for part in parts:
@@ -131,14 +133,20 @@ def _beside(measured: Sequence[Remedy], measure: str) -> tuple[str, str]:
     least = spread([min(one.samples[measure]) for one in measured if one.samples.get(measure)])
     of_default = spread(ratios(measured, measure))
     if least is None or of_default is None:
-        return _NOTHING, _NOTHING
-    shown = "" if of_default.n == 1 else f" ({of_default.low:.2f}-{of_default.high:.2f})"
-    return seconds(least.median), f"{of_default.median:.2f}{shown}"
+        return UNKNOWN, UNKNOWN
+    return seconds(least.median), ratio_words(of_default)
+
+
+def ratio_words(found: Spread | None) -> str:
+    """A ratio with its range, where it has one."""
+    if found is None:
+        return UNKNOWN
+    return f"{found.median:.2f}" + (f" ({found.low:.2f}-{found.high:.2f})" if found.n > 1 else "")
 
 
 def _change(census: Census | None, default: Census) -> tuple[str, str]:
     if census is None:
-        return _NOTHING, _NOTHING
+        return UNKNOWN, UNKNOWN
     return _counted(census, default, "guards"), _counted(census, default, "guards in Python")
 
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from pcbench.analysis.columns import aligned, grouped
 from pcbench.analysis.guard_cause_lines import remedy_lines, subtree_lines
-from pcbench.analysis.guard_report import GuardReport, over_processes
+from pcbench.analysis.guard_report import GuardReport, measures, over_processes
 from pcbench.analysis.guard_slope_lines import slope_lines
 from pcbench.analysis.quantities import counted, digits, with_spread
-from pcbench.guard_samples import DIFFERENCES, MEASURES, Cost, Counted
+from pcbench.guard_samples import DIFFERENCES, MEASURES, Cost, Counted, is_value
 
 _TYPES = ": "
 """Between an entry and a type that is counted in it: ``guards: TENSOR_MATCH``."""
@@ -45,7 +45,7 @@ def headline(report: GuardReport) -> str:
     if report.counted is None:
         return f"{report.target} on {report.build}"
     census = report.counted.census
-    guarded = sum(bool(place.guards) for place in census.places.values())
+    guarded = sum(bool(place.guards) for name, place in census.places.items() if is_value(name))
     told = f"{counted(census.counts.get('guards', 0), 'guard')} on {counted(guarded, 'value')}"
     frames = counted(census.counts.get("frames", 0), "frame")
     return f"{report.target} on torch {report.counted.torch}: {told}, {frames}"
@@ -88,13 +88,11 @@ def unstable_lines(counted: Counted) -> list[str]:
 
 def cost_lines(costs: Sequence[Cost]) -> list[str]:
     """A line per measure, then the differences, then why a measure has no number."""
-    told = [measure for measure in costs[0].samples if measure not in MEASURES]
-    rows = [_row(costs, measure, MEASURES[measure]) for measure in MEASURES]
-    rows += [_row(costs, measure, "the entries differ in one string") for measure in told]
-    rows += [_row(costs, name, "pair by pair") for name in DIFFERENCES]
+    rows = [_row(costs, measure) for measure in measures(costs)]
     n = counted(len(costs), "process", "processes")
     lines = [
-        f"time per call, graphs answering from memory: the least of each process's blocks, median and range of {n}",
+        "time per call: graphs answer from memory, and run where gradients flow;",
+        f"the least of each process's blocks, median and range of {n}",
         *aligned([row for row in rows if row is not None]),
     ]
     return lines + [f"unavailable: {line}" for line in grouped(unavailable(costs))]
@@ -105,8 +103,9 @@ def unavailable(costs: Sequence[Cost]) -> list[tuple[str, str]]:
     return list(dict.fromkeys(pair for cost in costs for pair in cost.unavailable.items()))
 
 
-def _row(costs: Sequence[Cost], measure: str, meaning: str) -> tuple[str, str, str] | None:
+def _row(costs: Sequence[Cost], measure: str) -> tuple[str, str, str] | None:
     found = over_processes(costs, measure)
+    meaning = MEASURES.get(measure, "pair by pair" if measure in DIFFERENCES else "the entries differ in one string")
     return None if found is None else (measure, with_spread(found, "seconds"), meaning)
 
 

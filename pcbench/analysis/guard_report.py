@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pcbench.analysis.spread import Spread, spread
 from pcbench.guard_causes import Remedies, Subtrees
-from pcbench.guard_samples import DIFFERENCES, Cost, Counted, Sweep
+from pcbench.guard_samples import DIFFERENCES, MEASURES, Cost, Counted, Sweep, seconds_of
 
 SCHEMA = 1
 
@@ -37,20 +36,17 @@ class GuardReport:
     counted_by: str | None = None
     problems: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def torch(self) -> str | None:
-        """The version of torch, where it is known."""
-        return None if self.counted is None else self.counted.torch
-
 
 def of_processes(costs: Sequence[Cost], measure: str) -> tuple[float, ...]:
-    """A measure's seconds, one per process: the least of its blocks, or the middle of a difference's pairs."""
-    if measure in DIFFERENCES:
-        plus, minus = DIFFERENCES[measure]
-        taken = [(cost.samples.get(plus, ()), cost.samples.get(minus, ())) for cost in costs]
-        pairs = [[a - b for a, b in zip(first, second, strict=False)] for first, second in taken]
-        return tuple(statistics.median(differences) for differences in pairs if differences)
-    return tuple(min(cost.samples[measure]) for cost in costs if cost.samples.get(measure))
+    """A measure's seconds, one per process that has samples."""
+    return tuple(found for cost in costs if (found := seconds_of(cost, measure)) is not None)
+
+
+def measures(costs: Sequence[Cost]) -> list[str]:
+    """Those that a process has samples of, and the differences, in the order in which they are shown."""
+    taken = dict.fromkeys(measure for cost in costs for measure in cost.samples)
+    further = (measure for measure in taken if measure not in MEASURES)
+    return [*(measure for measure in MEASURES if measure in taken), *further, *DIFFERENCES]
 
 
 def over_processes(costs: Sequence[Cost], measure: str) -> Spread | None:

@@ -9,7 +9,7 @@ from pcbench.analysis.columns import aligned
 from pcbench.analysis.guard_report import GuardReport
 from pcbench.analysis.guard_slopes import range_words, slopes
 from pcbench.analysis.quantities import digits, with_spread
-from pcbench.guard_samples import Sweep
+from pcbench.slopes import guards_per_item
 
 _UNKNOWN = "-"
 
@@ -32,12 +32,6 @@ def slope_lines(reports: Sequence[GuardReport]) -> list[str]:
         *aligned([(*header, *(["instructions per guard"] if counted else [])), *rows]),
         f"slopes and intercepts of a check's time over sizes {sizes}: median and {range_words(n)}",
     ]
-
-
-def guards_per_item(sweep: Sweep) -> float:
-    """Guards that one size more has."""
-    small, large = min(sweep.guards), max(sweep.guards)
-    return (sweep.guards[large] - sweep.guards[small]) / (large - small)
 
 
 def instructions_per_guard(report: GuardReport) -> float | None:

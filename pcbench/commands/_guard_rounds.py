@@ -51,7 +51,7 @@ class Examined:
         """What a round measures."""
         if self.asked.census_alone:
             return ()
-        return ("sweep",) if self.asked.is_family(self.target) else ("time", "subtrees", "remedies")
+        return ("sweep",) if self.asked.is_family(self.target) else ("cost", "subtrees", "remedies")
 
     @property
     def counted_sizes(self) -> tuple[int, ...]:
@@ -130,8 +130,8 @@ def count_instructions(examined: Sequence[Examined], step: Step) -> None:
 def _measure_part(one: Examined, part: str) -> None:
     if part == "sweep":
         one.sweeps.append(guard_sampling.sweep(one.setting))
-    elif part == "time":
-        one.costs.append(guard_sampling.cost(one.setting, one.asked.size))
+    elif part == "cost":
+        one.costs.append(guard_sampling.cost(one.setting))
     elif part == "subtrees":
         one.subtrees.append(guard_sampling.subtrees(one.setting))
     else:

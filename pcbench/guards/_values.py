@@ -6,7 +6,7 @@ import functools
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,8 +105,3 @@ def check_of(frame: Frame, kept: Collection[Node]) -> Callable[[], object] | str
 def empty_check(f_locals: Mapping[str, Any]) -> Callable[[], object]:
     """A check of no guards."""
     return functools.partial(torch_api.get("root_guard_manager")().check, f_locals)
-
-
-def all_of(checks: Sequence[Callable[[], object]]) -> Callable[[], object]:
-    """A check of all frames."""
-    return checks[0] if len(checks) == 1 else lambda: [check() for check in checks]

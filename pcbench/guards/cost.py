@@ -48,7 +48,7 @@ def guard_cost(request: Request, clock: timing.PhaseClock, emit: Emit) -> None: 
 
 def cost(subject: Subject) -> Cost:
     """Seconds per call of each measure that this subject and this torch allow."""
-    calls: dict[str, Callable[[], object]] = {CHECK: check(subject), HIT: subject.call}
+    calls: dict[str, Callable[[], object]] = {CHECK: subject.checking(), HIT: subject.call}
     around: dict[str, Callable[[], AbstractContextManager[object]]] = {}
     unavailable: dict[str, str] = {}
     if len(subject.frames) == 1:
@@ -66,14 +66,6 @@ def cost(subject: Subject) -> Cost:
     samples = timing.in_turn(calls, rounds=_ROUNDS, budget_s=_BUDGET_S, around=around)
     samples[COLD_CHECK] = [_cold_check_s(subject) for _ in range(_COLD_CHECKS)]
     return Cost({name: tuple(taken) for name, taken in samples.items()}, unavailable)
-
-
-def check(subject: Subject) -> Callable[[], object]:
-    """The checks of all frames as one call, with as little around it as can be."""
-    if len(subject.frames) == 1:
-        frame = subject.frames[0]
-        return partial(frame.manager.check, frame.f_locals)
-    return subject.check
 
 
 def _cold_check_s(subject: Subject) -> float:

@@ -46,8 +46,7 @@ def guarded(target: str, size: int, cwd: Path) -> Guarded:
     """
     if target in guard_families.names():
         return _from_family(guard_families.family(target), size)
-    if not target.endswith(".py") and ":" not in target:
-        guard_families.check_target(target)
+    guard_families.check_target(target)
     model = targets.find(target, cwd)
     args, kwargs = targets.inputs(model)
     return Guarded(targets.build(model), args, kwargs, grad=model.grad)

@@ -112,8 +112,8 @@ def _beside(subject: Subject, default: Subject) -> tuple[dict[str, tuple[float, 
     before = torch_api.frames_compiled()
     taken = timing.in_turn(
         {
-            f"default {CHECK}": default.check,
-            CHECK: subject.check,
+            f"default {CHECK}": default.checking(),
+            CHECK: subject.checking(),
             f"default {HIT}": default.call,
             HIT: subject.call,
         }

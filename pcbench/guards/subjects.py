@@ -5,8 +5,9 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -14,8 +15,6 @@ import torch
 from pcbench import torch_api
 from pcbench.errors import PcbenchError, UsageError
 from pcbench.guards.guarded import Guarded
-
-_TAKES_MORE, _TAKES_NAMES = 0x04, 0x08  # of co_flags: *args and **kwargs
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,12 @@ class Frame:
 
     def check(self) -> bool:
         """Whether the guards take the call that they were made for."""
-        return bool(self.manager.check(self.f_locals))
+        return bool(self.checking()())
+
+    def checking(self) -> Callable[[], object]:
+        """The check that a call makes: ``manager.check`` has Python around it, another in each torch."""
+        check: Callable[[], object] = partial(self.manager.root.check, self.f_locals)
+        return check
 
     def direct(self) -> Callable[[], object]:
         """A call of the compiled bytecode that checks no guard."""
@@ -45,9 +49,9 @@ class Frame:
         names = iter(code.co_varnames)
         args = [self.f_locals[next(names)] for _ in range(code.co_argcount)]
         kwargs = {name: self.f_locals[name] for name in [next(names) for _ in range(code.co_kwonlyargcount)]}
-        if code.co_flags & _TAKES_MORE:
+        if code.co_flags & inspect.CO_VARARGS:
             args += self.f_locals[next(names)]
-        if code.co_flags & _TAKES_NAMES:
+        if code.co_flags & inspect.CO_VARKEYWORDS:
             kwargs |= self.f_locals[next(names)]
         return lambda: function(*args, **kwargs)
 
@@ -70,9 +74,14 @@ class Subject:
         """Call it as its user does."""
         return self.compiled(*self.guarded.args, **self.guarded.kwargs)
 
-    def check(self) -> bool:
-        """Check the guards of all frames, as a call does."""
-        return all(frame.check() for frame in self.frames)
+    def checking(self) -> Callable[[], object]:
+        """The checks of all frames as one call, with as little around it as can be."""
+        return all_of([frame.checking() for frame in self.frames])
+
+
+def all_of(calls: Sequence[Callable[[], object]]) -> Callable[[], object]:
+    """Calls as one."""
+    return calls[0] if len(calls) == 1 else lambda: [call() for call in calls]
 
 
 @contextmanager
@@ -119,13 +128,6 @@ def canned(graph: Callable[..., Any], inputs: Sequence[Any]) -> Callable[..., An
     return answer
 
 
-def locals_of(guarded: Guarded, args: tuple[Any, ...]) -> dict[str, Any]:
-    """The locals that the guards of a family's function look at in a call with these args."""
-    bound = inspect.signature(guarded.function).bind(*args, **guarded.kwargs)
-    bound.apply_defaults()
-    return dict(bound.arguments) | dict(inspect.getclosurevars(guarded.function).nonlocals)
-
-
 @contextmanager
 def _frames() -> Iterator[list[Frame]]:
     """The frames that are compiled inside.
@@ -139,7 +141,8 @@ def _frames() -> Iterator[list[Frame]]:
         found.append(Frame(manager, builder.f_code, kept, builder.scope["G"]))
 
     holder, attribute = torch_api.holder("guard_hook")
-    with ExitStack() as stack:
-        setattr(holder, attribute, see)
-        stack.callback(setattr, holder, attribute, None)
+    setattr(holder, attribute, see)
+    try:
         yield found
+    finally:
+        setattr(holder, attribute, None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -96,10 +95,9 @@ def _wholes(subject: Subject, values: Sequence[Value]) -> Calls:
             if isinstance(check, str):
                 raise PcbenchError(f"a copy of its guards refuses the call that they take: {check}")
             copies.append(check)
-    checks = [functools.partial(frame.manager.root.check, frame.f_locals) for frame in subject.frames]
     return {
-        _CHECK: _values.all_of(checks),
-        _COPY: _values.all_of(copies[::2]),
+        _CHECK: subject.checking(),
+        _COPY: subjects.all_of(copies[::2]),
         _ENTRY: _values.empty_check(subject.frames[0].f_locals),
     }
 

@@ -12,7 +12,6 @@ from pcbench import guard_families, timing
 from pcbench.guard_samples import Sweep
 from pcbench.guards import subjects
 from pcbench.guards.census import census
-from pcbench.guards.cost import check
 from pcbench.guards.guarded import guarded
 from pcbench.guards.request import Emit, Request
 from pcbench.guards.subjects import Subject
@@ -37,6 +36,6 @@ def guard_sweep(request: Request, clock: timing.PhaseClock, emit: Emit) -> None:
 
 def sweep(family: str, made: dict[int, Subject]) -> Sweep:
     """Checks of all sizes, taken in turn."""
-    taken = timing.in_turn({str(size): check(subject) for size, subject in made.items()}, rounds=15)
+    taken = timing.in_turn({str(size): subject.checking() for size, subject in made.items()}, rounds=15)
     guards = {size: census(subject).counts["guards"] for size, subject in made.items()}
     return Sweep(family, guards, {size: tuple(taken[str(size)]) for size in made})

@@ -52,7 +52,7 @@ def _draw(runs: Sequence[Run]) -> Figure | None:
     newest = sorted(by_place(counting).items(), key=lambda item: item[1][-1].date, reverse=True)
     strips = {place: _steps(ordered[-_MOST_RUNS:]) for place, ordered in newest[:_MOST_PLACES]}
     rows = [] if timed is None else [len(timed[1]) + 1.5]
-    rows += [1.0 for _ in strips][:1]
+    rows += [1.0] * bool(strips)
     rows += [len(steps) + 1.5 for steps in strips.values()]
     fig = figure(10, _ROW_INCHES * sum(rows) + 0.55 * len(rows) + 1.6)
     grid = fig.add_gridspec(len(rows), 2, height_ratios=rows, width_ratios=[2.2, 1])
@@ -119,7 +119,7 @@ def _time_axis(axes: Axes, spreads: Sequence[Spread]) -> None:
 
 def _draw_steps(axes: Axes, steps: dict[str, list[_Step]], commits: Sequence[str]) -> None:
     last = len(commits) - 1
-    for row, (_model, found) in enumerate(steps.items()):
+    for row, found in enumerate(steps.values()):
         axes.plot([step.at for step in found], [row] * len(found), "-o", color=FAINT, linewidth=1, markersize=3.5)
         for step in found:
             if step.how is None:
