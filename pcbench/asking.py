@@ -46,8 +46,11 @@ class Setting:
     prefix: tuple[str, ...] = ()
 
 
-def ask(setting: Setting, request: dict[str, Any]) -> list[processes.Message]:
+def ask(setting: Setting, request: dict[str, Any], to: str | None = None) -> list[processes.Message]:
     """Ask the measuring half for something that is no sample; its messages.
+
+    Args:
+        to: What it is asked to do, in words, where the request's name does not say.
 
     Raises:
         UnavailableError: The installation lacks what it needs.
@@ -59,7 +62,7 @@ def ask(setting: Setting, request: dict[str, Any]) -> list[processes.Message]:
     if failed is not None:
         status, reason = failed
         kind = UnavailableError if status is Status.UNAVAILABLE else PcbenchError
-        raise kind(f"torch could not be asked to {request['do'].replace('_', ' ')}: {reason}")
+        raise kind(f"torch could not be asked to {to or request['do'].replace('_', ' ')}: {reason}")
     return messages
 
 

@@ -18,6 +18,14 @@ COUNTED_SIZES = (8, 64)
 """Sizes at which a family's instructions are counted: two make a slope, and compiling takes long under valgrind."""
 
 CENSUS_SIZE = 8
+_TO = {
+    "guard_census": "count guards",
+    "guard_cost": "time guards",
+    "guard_sweep": "time a family of guards",
+    "guard_subtrees": "time parts of the guards",
+    "guard_remedies": "compile with other guards",
+}
+
 _HASH_SEEDS = ("0", "1")
 
 
@@ -52,7 +60,7 @@ def subtrees(setting: Setting) -> Subtrees:
 
 def remedies(setting: Setting) -> Remedies:
     """What would spare the setting's target guards, in one process."""
-    messages = asking.ask(setting, {"do": "guard_remedies"})
+    messages = asking.ask(setting, {"do": "guard_remedies"}, _TO["guard_remedies"])
     last = next(message["remedies"] for message in messages if "remedies" in message)
     return Remedies(
         default=next(read_census(message["default"]) for message in messages if "default" in message),
@@ -64,7 +72,8 @@ def remedies(setting: Setting) -> Remedies:
 def _asked(setting: Setting, do: str, **more: Any) -> Mapping[str, Any]:
     """The message that answers: the one with what was asked for."""
     key = do.removeprefix("guard_")
-    return next(message for message in asking.ask(setting, {"do": do, **more}) if key in message)
+    messages = asking.ask(setting, {"do": do, **more}, _TO[do])
+    return next(message for message in messages if key in message)
 
 
 def _seeded(setting: Setting, seed: str) -> Setting:

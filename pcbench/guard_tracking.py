@@ -84,8 +84,8 @@ def guard_slope_seconds(family: str, part: str, sizes: Sequence[int], count: int
     return samples_of((family, part), measure)
 
 
-def guard_instructions(target: str, targets: Sequence[str]) -> Tracked:
-    """Instructions per check of a target, counted some times over; one process counts those of all ``targets``.
+def guard_instructions(target: str, targets: Sequence[str]) -> float:
+    """Instructions per check of a target, the least of its compilations; one process counts those of all ``targets``.
 
     Args:
         target: One of them: a model, or a family with its size, as ``tensors at 64``.
@@ -99,9 +99,10 @@ def guard_instructions(target: str, targets: Sequence[str]) -> Tracked:
             raise Absent(Status.UNAVAILABLE, kept["unavailable"][target])
         if target in kept["failed"]:
             raise Absent("FAILED", kept["failed"][target])
-        return [float(count) for count in kept["values"][target]]
+        return [float(min(kept["values"][target]))]
 
-    return samples_of((target,), measure)
+    found = samples_of((target,), measure)
+    return float(found["samples"][0]) if isinstance(found, dict) else found
 
 
 def _agreed(target: str, entry: str) -> dict[str, Any]:

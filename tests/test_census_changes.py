@@ -53,12 +53,10 @@ def test_what_one_side_does_not_tell_is_said_last_and_with_its_reason_not_as_a_c
         CensusChange("metrics: guard_count", 7, None, "torch kept none"),
     )
     assert sentences(old, new)[1:] == (
-        "answers: is_safe is 4 in the baseline, unknown in the candidate: its torch has no such question",
-        "metrics: guard_count is 7 in the baseline, unknown in the candidate: torch kept none",
+        "answers: is_safe is 4 in baseline, unknown in candidate: its torch has no such question",
+        "metrics: guard_count is 7 in baseline, unknown in candidate: torch kept none",
     )
-    assert sentences(new, old)[-1] == (
-        "metrics: guard_count is 7 in the candidate, unknown in the baseline: torch kept none"
-    )
+    assert sentences(new, old)[-1] == ("metrics: guard_count is 7 in candidate, unknown in baseline: torch kept none")
 
 
 def test_what_neither_side_tells_is_no_change() -> None:
@@ -135,7 +133,7 @@ def test_an_answer_to_a_question_that_one_torch_has_not_is_no_change_of_a_manage
     new = census({"v": guarded("A", answers=("is_new",))}, {"answers: is_new": 1})
 
     assert sentences(old, new) == (
-        "answers: is_new is 1 in the candidate, unknown in the baseline: its torch has no such question",
+        "answers: is_new is 1 in candidate, unknown in baseline: its torch has no such question",
     )
 
 

@@ -12,7 +12,7 @@ from torch import nn
 
 from pcbench import guard_sampling, timing, torch_api
 from pcbench.asking import Setting
-from pcbench.errors import UnavailableError
+from pcbench.errors import PcbenchError, UnavailableError
 from pcbench.guard_samples import (
     BINDING,
     COLD_CHECK,
@@ -40,6 +40,10 @@ def breaking_the_graph(x: torch.Tensor) -> torch.Tensor:
     x = x + 1
     torch._dynamo.graph_break()
     return x * 2
+
+
+def without_inputs() -> torch.Tensor:
+    return torch.ones(2) * FACTOR
 
 
 class Small(nn.Module):
@@ -101,11 +105,32 @@ def test_torch_s_own_number_is_in_microseconds_and_that_of_all_frames(monkeypatc
 
 
 def test_guards_look_at_containers_as_they_were_before_the_call() -> None:
-    def taking(x: torch.Tensor, given: list[int], named: dict[str, int]) -> torch.Tensor:
-        return x + given.pop() + named.pop("a")
+    def taking(x: torch.Tensor, **named: int) -> torch.Tensor:
+        return x + named.pop("a")
 
-    with subjects.compiled(Guarded(taking, (torch.ones(2), [1, 2], {"a": 1, "b": 2}))) as subject:
+    with subjects.compiled(Guarded(taking, (torch.ones(2),), {"a": 1, "b": 2})) as subject:
         assert subject.checking()() is True
+
+
+def test_a_call_that_changes_what_its_guards_look_at_is_refused() -> None:
+    def growing(x: torch.Tensor, given: list[int]) -> torch.Tensor:
+        given.append(1)
+        return x + len(given)
+
+    refused = pytest.raises(PcbenchError, match="refuse a second call")
+    with refused, subjects.compiled(Guarded(growing, (torch.ones(2), [1, 2]))):
+        pass
+
+
+def test_where_torch_would_compile_again_under_the_stance_all_but_that_measure_is_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cost, "_ROUNDS", 5)
+    with subjects.compiled(Guarded(without_inputs, ())) as subject:
+        found = cost.cost(subject)
+
+    assert "stance" in found.unavailable[SKIPPED]
+    assert found.samples["check"]
 
 
 def test_the_direct_call_takes_more_arguments_keywords_and_a_closure() -> None:

@@ -51,6 +51,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
         (["encodr"], "there is no model or guard family 'encodr'"),
         (["mlp", "--census", "--instructions"], "--census is the census alone"),
         (["mlp", "--json", "/nowhere/at/all.json"], "there is no such folder"),
+        (["mlp", "--json", "/usr"], "cannot write /usr"),
+        (["mlp", "--json", "mine.py"], "would write over mine.py"),
+        (["--census", "--json", "mlp"], "--json took mlp for its FILE"),
         (["mlp", "--env", "nowhere"], "nowhere"),
     ],
 )
@@ -95,6 +98,15 @@ def test_the_census_alone_counts_and_gives_json_under_its_name(
 
 
 @pytest.mark.usefixtures("asked")
+def test_what_was_measured_is_shown_where_it_cannot_be_written(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["guards", "mlp", "--census", "--json", "/dev/full"]) == 2
+
+    out = capsys.readouterr()
+    assert "census: counts of guards" in out.out
+    assert "/dev/full could not be written" in out.err
+
+
+@pytest.mark.usefixtures("asked")
 def test_a_census_that_is_not_exact_cannot_be_judged_by(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -133,7 +145,7 @@ def test_instructions_are_counted_in_one_process_and_those_that_cannot_be_are_to
     assert targets == [("tensors", 8), ("tensors", 64), ("mlp", 8)]
     assert timeout_s > 300
     out = capsys.readouterr()
-    assert "mlp on this: instructions at size 8: it crashed" in out.err
+    assert "mlp on this: instructions: it crashed" in out.err
     assert next(line for line in out.out.splitlines() if line.startswith("tensors ")).endswith(" 100")
 
 

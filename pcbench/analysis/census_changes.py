@@ -68,7 +68,9 @@ def changes(baseline: Census, candidate: Census) -> tuple[CensusChange, ...]:
     return tuple(sorted(found, key=_rank))
 
 
-def sentences(baseline: Census, candidate: Census) -> tuple[str, ...]:
+def sentences(
+    baseline: Census, candidate: Census, old_name: str = "baseline", new_name: str = "candidate"
+) -> tuple[str, ...]:
     """What changed, in words: types of guards and the values they are on, values, answers, and the other counts."""
     moved, fewer, more = _guards(baseline.places, candidate.places)
     found = changes(baseline, candidate)
@@ -79,7 +81,7 @@ def sentences(baseline: Census, candidate: Census) -> tuple[str, ...]:
         *_values(baseline.places, candidate.places),
         *_answers(baseline, candidate),
         *_others(found),
-        *_told_by_one(found),
+        *_told_by_one(found, old_name, new_name),
     )
 
 
@@ -189,10 +191,10 @@ def _others(found: Sequence[CensusChange]) -> Iterator[str]:
         yield f"counts: {', '.join(f'{c.entry} {digits(c.old or 0)} to {digits(c.new or 0)}' for c in told)}"
 
 
-def _told_by_one(found: Sequence[CensusChange]) -> Iterator[str]:
+def _told_by_one(found: Sequence[CensusChange], old_name: str, new_name: str) -> Iterator[str]:
     for change in found:
         if change.delta is None:
-            told, untold, count = ("candidate", "baseline", change.new)
+            told, untold, count = new_name, old_name, change.new
             if count is None:
-                told, untold, count = ("baseline", "candidate", change.old)
-            yield f"{change.entry} is {digits(count or 0)} in the {told}, unknown in the {untold}: {change.reason}"
+                told, untold, count = old_name, new_name, change.old
+            yield f"{change.entry} is {digits(count or 0)} in {told}, unknown in {untold}: {change.reason}"

@@ -53,9 +53,7 @@ def ratio(baseline: Sequence[float], candidate: Sequence[float]) -> Spread | Non
 
 def _titled(what: str, reports: Sequence[GuardReport]) -> str:
     n = min(max(len(report.costs), len(report.sweeps), 1) for report in reports)
-    return (
-        f"{what}: median and range of {n} processes taken in turn, and ratios of them pair by pair" if n > 1 else what
-    )
+    return f"{what}: median and range of {n} processes taken in turn, and of their ratios" if n > 1 else what
 
 
 def _instruction_blocks(reports: Sequence[GuardReport]) -> list[list[str]]:
@@ -65,7 +63,7 @@ def _instruction_blocks(reports: Sequence[GuardReport]) -> list[list[str]]:
         alike = [report for report in reports if report.instructions and report.counted_by == way]
         sizes = sorted({size for report in alike for size in report.instructions})
         rows = {f"size {size}" if len(sizes) > 1 else "check": _instructions(size) for size in sizes}
-        title = f"instructions per check, by {way}: median and range of counts, each of a compilation of its own"
+        title = f"instructions per check, by {way}: the least of three compilations"
         blocks.append([title, *table(alike, rows, "")])
     return blocks
 
@@ -79,7 +77,7 @@ def _census_blocks(reports: Sequence[GuardReport]) -> list[list[str]]:
             continue
         before, after = first.counted.census, other.counted.census
         rows = [(c.entry, _count(c.old), _count(c.new), _delta(c.delta)) for c in changes(before, after)]
-        said = sentences(before, after)
+        said = sentences(before, after, first.build, other.build)
         way = f"from {first.build} to {other.build}:"
         if len(said) > 1:
             blocks.append([way, *(f"  {sentence}" for sentence in said)])
@@ -97,7 +95,7 @@ def _remedy_lines(reports: Sequence[GuardReport]) -> list[str]:
     names = dict.fromkeys(name for found in by_name.values() for name in found)
     defaults = [_default_guards(report) for report in reports]
     builds = [report.build for report in reports]
-    rows = [("guards, and check x default", *(f"{build}, guards" for build in builds), *builds)]
+    rows = [("", *(f"{build}: guards" for build in builds), *(f"{build}: check x default" for build in builds))]
     rows.append(("default", *defaults, *("1" if found != UNKNOWN else UNKNOWN for found in defaults)))
     for name in names:
         told = [by_name.get(report.build, {}).get(name, []) for report in reports]
@@ -119,7 +117,7 @@ def _measure(measure: str) -> Values:
 
 
 def _instructions(size: int) -> Values:
-    return lambda report: report.instructions.get(size, ())
+    return lambda report: [min(report.instructions[size])] if size in report.instructions else []
 
 
 def _per_guard(report: GuardReport) -> Sequence[float]:

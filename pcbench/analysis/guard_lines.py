@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import statistics
+import re
+import textwrap
 from collections.abc import Sequence
 
 from pcbench.analysis.columns import aligned, grouped
-from pcbench.analysis.guard_cause_lines import remedy_lines, subtree_lines
+from pcbench.analysis.guard_cause_lines import over, remedy_lines, subtree_lines
 from pcbench.analysis.guard_report import GuardReport, measures, over_processes
 from pcbench.analysis.guard_slope_lines import slope_lines
 from pcbench.analysis.quantities import counted, digits, with_spread
 from pcbench.guard_samples import DIFFERENCES, MEASURES, Cost, Counted, is_value
 
+_WIDTH = 118
+_MOST_UNSTABLE = 8
 _TYPES = ": "
 """Between an entry and a type that is counted in it: ``guards: TENSOR_MATCH``."""
 
@@ -63,36 +66,44 @@ def census_lines(counted: Counted) -> list[str]:
         (entry, digits(count), _types(by_kind.pop(entry, ()))) for entry, count in counts.items() if _TYPES not in entry
     ]
     rows += [(kind, "", _types(types)) for kind, types in by_kind.items()]
-    lines = ["census: counts of guards", *aligned(rows)]
+    lines = ["census: counts of guards", *(line for row in aligned(rows) for line in _wrapped(row))]
     lines += [f"unknown: {line}" for line in grouped(list(counted.census.unknown.items()))]
     return lines + unstable_lines(counted)
 
 
+def _wrapped(row: str) -> list[str]:
+    """A row whose last column goes on below itself."""
+    start = re.match(r"\S+( \S+)*(  +\S+)?  +", row)
+    indent = " " * (start.end() if start else 0)
+    return textwrap.wrap(row, _WIDTH, subsequent_indent=indent, drop_whitespace=True) or [row]
+
+
 def instruction_lines(report: GuardReport) -> list[str]:
-    """Instructions of a check: the middle of what was counted, and how."""
-    lines = [f"instructions per check, by {report.counted_by}"]
-    for counts in report.instructions.values():
-        low, high = min(counts), max(counts)
-        middle = statistics.median(counts)
-        lines.append(f"{digits(middle)}, within {(high - low) / middle:.3%} in {counted(len(counts), 'count')}")
-    return lines
+    """Instructions of a check, and how they were counted."""
+    return [
+        f"instructions per check: {digits(min(counts))}, by {report.counted_by}; the least of "
+        f"{counted(len(counts), 'compilation')}, within {max(counts) / min(counts) - 1:.3%}"
+        for counts in report.instructions.values()
+    ]
 
 
 def unstable_lines(counted: Counted) -> list[str]:
     """Entries that two processes with different hash seeds tell differently: no count can be judged by them."""
-    return [
+    lines = [
         f"not exact: {entry} is {one} in one process and {other} in another"
         for entry, (one, other) in counted.differing.items()
     ]
+    more = len(lines) - _MOST_UNSTABLE
+    lines = [*lines[:_MOST_UNSTABLE], f"not exact: {digits(more)} more"] if more > 0 else lines
+    return [*lines, "two processes build it differently: seed what it makes at random"] if lines else []
 
 
 def cost_lines(costs: Sequence[Cost]) -> list[str]:
     """A line per measure, then the differences, then why a measure has no number."""
     rows = [_row(costs, measure) for measure in measures(costs)]
-    n = counted(len(costs), "process", "processes")
     lines = [
         "time per call: graphs answer from memory, and run where gradients flow;",
-        f"the least of each process's blocks, median and range of {n}",
+        f"the least of a process's blocks, and of differences the middle of pairs of blocks{over(costs)}",
         *aligned([row for row in rows if row is not None]),
     ]
     return lines + [f"unavailable: {line}" for line in grouped(unavailable(costs))]
@@ -105,7 +116,10 @@ def unavailable(costs: Sequence[Cost]) -> list[tuple[str, str]]:
 
 def _row(costs: Sequence[Cost], measure: str) -> tuple[str, str, str] | None:
     found = over_processes(costs, measure)
-    meaning = MEASURES.get(measure, "pair by pair" if measure in DIFFERENCES else "the entries differ in one string")
+    meaning = MEASURES.get(
+        measure,
+        "pair by pair" if measure in DIFFERENCES else "of a function around it, whose entries differ in one string",
+    )
     return None if found is None else (measure, with_spread(found, "seconds"), meaning)
 
 

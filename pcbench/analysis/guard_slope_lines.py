@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Sequence
 
 from pcbench.analysis.columns import aligned
@@ -25,12 +24,13 @@ def slope_lines(reports: Sequence[GuardReport]) -> list[str]:
         cells = [with_spread(s, "seconds") for s in (line.per_guard_s, line.per_item_s, line.intercept_s)]
         per_item = digits(guards_per_item(report.sweeps[0]))
         rows.append((line.family, per_item, *cells, *([_instructions(report)] if counted else [])))
-    header = ("family", "guards per size", "one guard", "one size", "at size 0")
+    header = ("family", "guards per item", "one guard more", "one item more", "at size 0")
     sizes = ", ".join(str(size) for size in found and by_family[found[0].family].sweeps[0].samples)
     n = max((line.per_guard_s.n for line in found), default=1)
     return [
-        *aligned([(*header, *(["instructions per guard"] if counted else [])), *rows]),
-        f"slopes and intercepts of a check's time over sizes {sizes}: median and {range_words(n)}",
+        *aligned([(*header, *(["instructions, one guard more"] if counted else [])), *rows]),
+        f"slopes and intercepts of a check's time over sizes {sizes}: "
+        + ("one process, no range" if n == 1 else f"median and {range_words(n)}"),
     ]
 
 
@@ -40,7 +40,7 @@ def instructions_per_guard(report: GuardReport) -> float | None:
     if len(by_size) < 2 or not report.sweeps:
         return None
     small, large = min(by_size), max(by_size)
-    more = statistics.median(by_size[large]) - statistics.median(by_size[small])
+    more = min(by_size[large]) - min(by_size[small])
     return more / (guards_per_item(report.sweeps[0]) * (large - small))
 
 

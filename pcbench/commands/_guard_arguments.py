@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--instructions",
         action="store_true",
-        help="count a check's instructions, too: by the hardware's counter, else under valgrind (a minute or more)",
+        help="count a check's instructions, too: by the CPU, else under valgrind (half a minute per target)",
     )
     parser.add_argument(
         "--json",
@@ -95,13 +96,14 @@ def asked(args: argparse.Namespace) -> Asked:
     """
     targets = tuple(dict.fromkeys((*args.target, *(guard_families.names() if args.families else ()))))
     if not targets:
-        raise UsageError("guards of what?", hint="name a model or a guard family, or give --families")
+        taken = f"; --json took {args.json} for its FILE" if args.json not in (None, STDOUT) else ""
+        raise UsageError("guards of what?", hint=f"name a model or a guard family, or give --families{taken}")
     for target in targets:
         guard_families.check_target(target)
     if args.census and args.instructions:
         raise UsageError("--census is the census alone", hint="leave out --instructions, or --census")
-    if args.json not in (None, STDOUT) and not Path(args.json).absolute().parent.is_dir():
-        raise UsageError(f"cannot write {args.json}: there is no such folder")
+    if args.json not in (None, STDOUT):
+        _refuse_destination(Path(args.json))
     return Asked(
         targets=targets,
         families=frozenset(guard_families.names()) & frozenset(targets),
@@ -111,3 +113,17 @@ def asked(args: argparse.Namespace) -> Asked:
         census_alone=args.census,
         instructions=args.instructions,
     )
+
+
+def _refuse_destination(file: Path) -> None:
+    """Refuse a file that cannot be written before minutes are spent on what is to be in it.
+
+    Raises:
+        UsageError: It cannot be, or it is Python, and so a target.
+    """
+    if file.suffix == ".py":
+        raise UsageError(f"--json would write over {file}", hint="put the target before --json")
+    if not file.absolute().parent.is_dir():
+        raise UsageError(f"cannot write {file}: there is no such folder")
+    if file.is_dir() or not os.access(file if file.exists() else file.absolute().parent, os.W_OK):
+        raise UsageError(f"cannot write {file}: it is a folder, or may not be written")

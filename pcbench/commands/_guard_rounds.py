@@ -124,7 +124,7 @@ def count_instructions(examined: Sequence[Examined], step: Step) -> None:
                     one.instructions[size] = found.values[target]
                 else:
                     why = found.unavailable.get(target) or found.failed[target]
-                    one.problems[f"instructions at size {size}"] = why
+                    one.problems["instructions" + (f" at size {size}" if one.asked.is_family(one.target) else "")] = why
 
 
 def _measure_part(one: Examined, part: str) -> None:
@@ -144,7 +144,7 @@ def _kept(one: Examined, part: str) -> Iterator[None]:
     try:
         yield
     except PcbenchError as error:
-        one.problems[part] = error.problem
+        one.problems[part] = error.problem if error.hint is None else f"{error.problem} ({error.hint})"
         one.failed = one.failed or error
 
 

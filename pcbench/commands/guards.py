@@ -45,10 +45,11 @@ def run(args: argparse.Namespace) -> int:
         print(f"pcbench: {ended}; {kept}", file=sys.stderr)
         if not known:
             return 2
-    if args.json is not None:
-        _write(args.json, to_json(reports))
     if args.json != STDOUT:
         _print(reports, side_by_side=len(found) > 1)
+    if args.json is not None:
+        sys.stdout.flush()
+        _write(args.json, to_json(reports))
     for report in reports:
         for part, problem in report.problems.items():
             print(f"pcbench: {report.target} on {report.build}: {part}: {problem}", file=sys.stderr)

@@ -16,7 +16,7 @@ from pcbench import timing, torch_api
 from pcbench.guard_samples import EPILOGUE, PYTHON_GUARDS, ROOT, Census, Place
 from pcbench.guards import subjects
 from pcbench.guards.guarded import guarded
-from pcbench.guards.request import Emit, Request
+from pcbench.guards.request import BUILDING, Emit, Request
 from pcbench.guards.subjects import Frame, Subject
 
 _QUESTION = re.compile(r"(is|has)_\w+")
@@ -66,8 +66,10 @@ def tree(root: Any) -> Node:
 
 def guard_census(request: Request, clock: timing.PhaseClock, emit: Emit) -> None:  # noqa: ARG001  # one signature for all requests
     """Emit the census of the target."""
+    emit({"stage": BUILDING})
+    target = guarded(request.target, request.size, Path(request.cwd))
     emit({"stage": "compiling"})
-    with subjects.compiled(guarded(request.target, request.size, Path(request.cwd))) as subject:
+    with subjects.compiled(target) as subject:
         found = asdict(census(subject))
     emit({"census": found, "torch": torch.__version__, "torch_git": torch.version.git_version})
 
@@ -122,6 +124,7 @@ def _count_frame(frame: Frame, counts: Counter[str], unknown: dict[str, str]) ->
     counts["code parts"] += len(frame.manager.code_parts)
     counts["code bytes"] += sum(len(normalised(part).encode()) for part in frame.manager.code_parts)
     differential = frame.manager.diff_guard_root
+    counts["differential guards"] += 0
     if differential is not None:
         counts["differential guards"] += sum(len(n.manager.get_leaf_guards()) for n in tree(differential).walk())
 

@@ -6,6 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+BUILDING = "building the model"
+"""The stage in which a stranger's code runs."""
+
 Emit = Callable[[dict[str, Any]], None]
 
 

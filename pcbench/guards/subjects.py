@@ -96,6 +96,7 @@ def compiled(guarded: Guarded, backend: Any = None, **options: Any) -> Iterator[
     Raises:
         UnavailableError: This torch does not show its guards in the way that is known here.
         UsageError: The call raised, or nothing was compiled.
+        PcbenchError: A call changes what its guards look at.
     """
     backend = backend or ("eager" if guarded.grad else canned)
     options = {"dynamic": guarded.dynamic} | options
@@ -104,16 +105,27 @@ def compiled(guarded: Guarded, backend: Any = None, **options: Any) -> Iterator[
         with _frames() as frames:
             try:
                 function(*guarded.args, **guarded.kwargs)
+                made = len(frames)
+                function(*guarded.args, **guarded.kwargs)
             except Exception as error:  # a stranger's code may raise anything: its own error is said
                 raise UsageError(f"its compiled call raised {type(error).__name__}: {error}") from error
         if not frames:
             raise UsageError("Dynamo compiled no frame of it: it has no guards", hint="TORCH_LOGS=dynamo says why")
-        if not all(frame.check() for frame in frames):
-            raise PcbenchError(
-                "its guards refuse the call that they were made for",
-                hint="it changes what they look at: give inputs and a model that a call leaves as they are",
-            )
-        yield Subject(guarded, backend, function, tuple(frames))
+        _refuse_changing(frames, made)
+        yield Subject(guarded, backend, function, tuple(frames[:made]))
+
+
+def _refuse_changing(frames: Sequence[Frame], made: int) -> None:
+    """Refuse a function that changes what its guards look at: it has no hit.
+
+    Args:
+        made: How many of the frames the first call compiled; the second call was the same.
+    """
+    hint = "it changes what they look at: give inputs and a model that a call leaves as they are"
+    if len(frames) > made:
+        raise PcbenchError("its guards refuse a second call like the first", hint=hint)
+    if not all(frame.check() for frame in frames):
+        raise PcbenchError("its guards refuse the call that they were made for", hint=hint)
 
 
 def canned(graph: Callable[..., Any], inputs: Sequence[Any]) -> Callable[..., Any]:  # noqa: ARG001  # a backend's signature
@@ -141,8 +153,9 @@ def _frames() -> Iterator[list[Frame]]:
         found.append(Frame(manager, builder.f_code, kept, builder.scope["G"]))
 
     holder, attribute = torch_api.holder("guard_hook")
+    before = getattr(holder, attribute)
     setattr(holder, attribute, see)
     try:
         yield found
     finally:
-        setattr(holder, attribute, None)
+        setattr(holder, attribute, before)
