@@ -25,8 +25,8 @@ from pcbench.guard_samples import (
     SKIPPED,
     hit_at,
 )
-from pcbench.guards import cost, entries, loaded, subjects, sweep
-from pcbench.guards.guarded import Guarded, guarded
+from pcbench.guards import cost, entries, loaded, subjects
+from pcbench.guards.guarded import Guarded
 
 HOME = Path(__file__).parent
 FACTOR = 2.0
@@ -221,16 +221,6 @@ def test_a_cost_has_every_measure_or_the_reason_why_not(monkeypatch: pytest.Monk
     assert "2 compiled frames" in found.unavailable[DIRECT]
     assert all(taken and min(taken) > 0 for taken in found.samples.values())
     assert len(found.samples[COLD_CHECK]) == 2
-
-
-def test_a_sweep_has_a_check_and_a_count_for_each_size() -> None:
-    with subjects.compiled(guarded("tensors", 8, HOME)) as small:
-        torch._dynamo.reset()
-        with subjects.compiled(guarded("tensors", 64, HOME)) as large:
-            found = sweep.sweep("tensors", {8: small, 64: large})
-
-    assert found.guards[64] - found.guards[8] >= 56
-    assert min(found.samples[64]) > min(found.samples[8])
 
 
 def test_the_process_of_a_model_tells_its_cost() -> None:

@@ -50,9 +50,11 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
         ([], "guards of what?"),
         (["encodr"], "there is no model or guard family 'encodr'"),
         (["mlp", "--census", "--instructions"], "--census is the census alone"),
-        (["mlp", "--json", "/nowhere/at/all.json"], "there is no such folder"),
-        (["mlp", "--json", "/usr"], "cannot write /usr"),
-        (["mlp", "--json", "mine.py"], "would write over mine.py"),
+        (["mlp", "--json", "/nowhere/at/all.json"], "/nowhere/at/all.json cannot be written"),
+        (["mlp", "--json", "/usr"], "/usr cannot be written"),
+        (["mlp", "--figure", "slopes.png"], "--figure draws families"),
+        (["tensors", "--figure", "slopes.word"], "no ending that a figure can have"),
+        (["mlp", "--json", "mine.py"], "mine.py would be written over"),
         (["--census", "--json", "mlp"], "--json took mlp for its FILE"),
         (["mlp", "--env", "nowhere"], "nowhere"),
     ],
@@ -125,6 +127,15 @@ def test_several_families_are_swept_and_become_one_table(
     shown = capsys.readouterr().out.splitlines()
     assert shown[0].startswith("family ")
     assert {line.split()[0] for line in shown[1:3]} == {"tensors", "lists"}
+
+
+@pytest.mark.usefixtures("asked")
+def test_the_slopes_of_families_are_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "slopes.png"
+
+    assert main(["guards", "tensors", "lists", "mlp", "--processes", "2", "--figure", str(file)]) == 0
+    assert file.read_bytes().startswith(b"\x89PNG")
+    assert f"figure: {file}" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("asked")

@@ -89,6 +89,14 @@ def test_instructions_that_do_not_grow_in_step_with_the_calls_are_no_count(way: 
         instructions.per_call(lambda times: None, fake(**way))
 
 
+def test_what_is_uneven_over_few_calls_is_counted_over_more() -> None:
+    def disturbed(call: Any) -> int:
+        times: int = call.args[-1]
+        return 100 * times + 300 * (times == 50)
+
+    assert instructions.per_call(lambda times: None, partial(nullcontext, disturbed)) == 100
+
+
 def test_each_target_is_told_and_one_that_is_not_counted_does_not_end_the_others(
     write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

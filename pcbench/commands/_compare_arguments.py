@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
-
-from matplotlib.figure import Figure
 
 from pcbench import discovery
 from pcbench.analysis.recommendation import CALLS_PER_START
 from pcbench.asking import Setting, usable_cpus
 from pcbench.commands._argument_types import above_0, positive_int
 from pcbench.commands._builds import add_env_argument
+from pcbench.commands._outputs import check_figure, check_writable
 from pcbench.commands._rounds import Plan
 from pcbench.conditions import CONDITIONS
 from pcbench.errors import UsageError
@@ -104,25 +102,11 @@ def plan(args: argparse.Namespace) -> Plan:
 def _check_outputs(args: argparse.Namespace) -> None:
     for output in (args.json, args.figure):
         if output is not None:
-            _check_writable(output)
+            check_writable(output)
     if args.figure is not None:
-        _check_figure(args.figure)
+        check_figure(args.figure)
         if args.json is not None and args.json.absolute() == args.figure.absolute():
             raise UsageError(f"--json and --figure both name {args.json}", hint="give each a file of its own")
-
-
-def _check_writable(path: Path) -> None:
-    folder = path.absolute().parent
-    if path.is_dir() or not folder.is_dir() or not os.access(path if path.exists() else folder, os.W_OK):
-        raise UsageError(
-            f"{path} cannot be written", hint="name a file in a folder that exists and that you may write to"
-        )
-
-
-def _check_figure(path: Path) -> None:
-    known = Figure().canvas.get_supported_filetypes()
-    if path.suffix.lstrip(".").lower() not in known:
-        raise UsageError(f"{path} has no ending that a figure can have", hint=f"one of {', '.join(sorted(known))}")
 
 
 def _list(text: str) -> tuple[str, ...]:

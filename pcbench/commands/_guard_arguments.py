@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from pcbench import guard_families
 from pcbench.asking import Setting
 from pcbench.commands._argument_types import above_0, positive_int
 from pcbench.commands._builds import add_env_argument
+from pcbench.commands._outputs import check_figure, check_writable
 from pcbench.errors import UsageError
 from pcbench.guard_sampling import CENSUS_SIZE, SIZES
 
@@ -65,6 +65,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="write census and samples as JSON; without FILE, print them, and no table",
     )
+    parser.add_argument(
+        "--figure", type=Path, metavar="FILE", help="draw what a guard of each swept family costs there"
+    )
     add_env_argument(parser)
     parser.add_argument(
         "--processes",
@@ -103,7 +106,12 @@ def asked(args: argparse.Namespace) -> Asked:
     if args.census and args.instructions:
         raise UsageError("--census is the census alone", hint="leave out --instructions, or --census")
     if args.json not in (None, STDOUT):
-        _refuse_destination(Path(args.json))
+        check_writable(Path(args.json))
+    if args.figure is not None:
+        check_figure(args.figure)
+        check_writable(args.figure)
+        if args.census or not set(targets) & set(guard_families.names()):
+            raise UsageError("--figure draws families that were swept", hint="name one, or give --families")
     return Asked(
         targets=targets,
         families=frozenset(guard_families.names()) & frozenset(targets),
@@ -113,17 +121,3 @@ def asked(args: argparse.Namespace) -> Asked:
         census_alone=args.census,
         instructions=args.instructions,
     )
-
-
-def _refuse_destination(file: Path) -> None:
-    """Refuse a file that cannot be written before minutes are spent on what is to be in it.
-
-    Raises:
-        UsageError: It cannot be, or it is Python, and so a target.
-    """
-    if file.suffix == ".py":
-        raise UsageError(f"--json would write over {file}", hint="put the target before --json")
-    if not file.absolute().parent.is_dir():
-        raise UsageError(f"cannot write {file}: there is no such folder")
-    if file.is_dir() or not os.access(file if file.exists() else file.absolute().parent, os.W_OK):
-        raise UsageError(f"cannot write {file}: it is a folder, or may not be written")

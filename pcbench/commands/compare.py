@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import io
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -20,6 +19,7 @@ from pcbench.commands import Command
 from pcbench.commands._builds import builds
 from pcbench.commands._compare_arguments import add_arguments, plan
 from pcbench.commands._compared import Compared, compared, measure, steps_of
+from pcbench.commands._outputs import save_figure, write
 from pcbench.commands._progress import steps
 from pcbench.conditions import CONDITIONS
 from pcbench.errors import PcbenchError
@@ -127,22 +127,13 @@ def _usable(comparison: Comparison) -> bool:
 
 
 def _draw(comparison: Comparison, path: Path) -> None:
-    picture = io.BytesIO()
-    draw_comparison(comparison).savefig(picture, format=path.suffix.lstrip(".").lower(), dpi=150)
-    _write(path, picture.getvalue())
+    save_figure(draw_comparison(comparison), path)
     print(f"figure: {path}")
 
 
 def _write_json(path: Path, content: Mapping[str, object]) -> None:
-    _write(path, (json.dumps(content, indent=1) + "\n").encode())
+    write(path, (json.dumps(content, indent=1) + "\n").encode())
     print(f"samples: {path}")
-
-
-def _write(path: Path, content: bytes) -> None:
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise PcbenchError(f"{path} could not be written: {error.strerror}") from error
 
 
 COMMAND = Command(

@@ -8,18 +8,21 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from pcbench import guard_families
+from pcbench import guard_families, machine
 from pcbench.analysis.columns import aligned
 from pcbench.analysis.guard_builds import guard_build_lines
 from pcbench.analysis.guard_json import to_json
 from pcbench.analysis.guard_lines import guard_lines
 from pcbench.analysis.guard_report import GuardReport
+from pcbench.analysis.guard_slopes import slopes
 from pcbench.commands import Command
 from pcbench.commands._builds import builds
 from pcbench.commands._guard_arguments import STDOUT, add_arguments, asked
 from pcbench.commands._guard_rounds import Examined, count_instructions, measure, steps_of
+from pcbench.commands._outputs import save_figure, write
 from pcbench.commands._progress import steps
 from pcbench.errors import PcbenchError
+from pcbench.reports._guard_slopes import draw_slopes
 
 
 def run(args: argparse.Namespace) -> int:
@@ -50,6 +53,8 @@ def run(args: argparse.Namespace) -> int:
     if args.json is not None:
         sys.stdout.flush()
         _write(args.json, to_json(reports))
+    if args.figure is not None:
+        _draw(reports, args.figure)
     for report in reports:
         for part, problem in report.problems.items():
             print(f"pcbench: {report.target} on {report.build}: {part}: {problem}", file=sys.stderr)
@@ -71,12 +76,21 @@ def _write(where: str, content: object) -> None:
     text = json.dumps(content, indent=1) + "\n"
     if where == STDOUT:
         print(text, end="")
-        return
-    try:
-        Path(where).write_text(text)
-    except OSError as error:
-        raise PcbenchError(f"{where} could not be written: {error.strerror}") from error
-    print(f"samples: {where}")
+    else:
+        write(Path(where), text.encode())
+        print(f"samples: {where}")
+
+
+def _draw(reports: Sequence[GuardReport], path: Path) -> None:
+    """The families' slopes, in a figure for each build."""
+    swept = [report for report in reports if report.sweeps and report.counted is not None]
+    for build in dict.fromkeys(report.build for report in swept):
+        own = [report for report in swept if report.build == build]
+        file = path if len({report.build for report in swept}) == 1 else path.with_stem(f"{path.stem}-{build}")
+        torch = own[0].counted.torch if own[0].counted else ""
+        where = f"torch {torch}, {machine.describe()['cpu']}."
+        save_figure(draw_slopes(slopes([sweep for report in own for sweep in report.sweeps]), where), file)
+        print(f"figure: {file}", file=sys.stderr)
 
 
 COMMAND = Command(

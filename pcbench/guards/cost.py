@@ -49,7 +49,11 @@ def guard_cost(request: Request, clock: timing.PhaseClock, emit: Emit) -> None: 
 
 
 def cost(subject: Subject) -> Cost:
-    """Seconds per call of each measure that this subject and this torch allow."""
+    """Seconds per call of each measure that this subject and this torch allow.
+
+    Raises:
+        PcbenchError: What was compiled beside it made its guards refuse its call.
+    """
     calls: dict[str, Callable[[], object]] = {CHECK: subject.checking(), HIT: subject.call}
     around: dict[str, Callable[[], AbstractContextManager[object]]] = {}
     unavailable: dict[str, str] = {}
@@ -72,6 +76,7 @@ def cost(subject: Subject) -> Cost:
     for place, call in entries.hits(subject.guarded, subject.backend, _ENTRIES, _PLACES).items():
         calls[hit_at(place, _ENTRIES)] = call
     samples = timing.in_turn(calls, rounds=_ROUNDS, budget_s=_BUDGET_S, around=around)
+    subject.require_valid()
     samples[COLD_CHECK] = [_cold_check_s(subject) for _ in range(_COLD_CHECKS)]
     return Cost({name: tuple(taken) for name, taken in samples.items()}, unavailable)
 

@@ -120,6 +120,8 @@ def _beside(subject: Subject, default: Subject) -> tuple[dict[str, tuple[float, 
     )
     if torch_api.frames_compiled() != before:
         raise PcbenchError("a call beside the default's compiled again: its time is not that of a hit")
+    for one in (subject, default):
+        one.require_valid()
     samples = {measure: tuple(taken[measure]) for measure in (CHECK, HIT)}
     return samples, {measure: tuple(taken[f"default {measure}"]) for measure in (CHECK, HIT)}
 

@@ -74,6 +74,17 @@ class Subject:
         """Call it as its user does."""
         return self.compiled(*self.guarded.args, **self.guarded.kwargs)
 
+    def require_valid(self) -> None:
+        """Make sure that the guards still take their call: a check that refuses ends early, and takes no time.
+
+        Raises:
+            PcbenchError: They do not.
+        """
+        for frame in self.frames:
+            told = frame.manager.root.check_verbose(frame.f_locals)
+            if not told.result:
+                raise PcbenchError(f"its guards refuse the call that they took before: {told.verbose_code_parts}")
+
     def checking(self) -> Callable[[], object]:
         """The checks of all frames as one call, with as little around it as can be."""
         return all_of([frame.checking() for frame in self.frames])

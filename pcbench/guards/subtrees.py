@@ -49,6 +49,7 @@ def subtrees(subject: Subject, *, limit: int = LIMIT, rounds: int = 9, block_s: 
     untimed: dict[str, str] = {}
     calls = _wholes(subject, values) | _parts(values, chosen(values, limit), untimed)
     taken = timing.in_turn(calls, rounds=rounds, block_s=block_s, budget_s=30.0)
+    subject.require_valid()
     own = dict(_own(values, taken))
     rows = {id(value.node): _kinds.row(value.node, value.step) for value in values if value.parent}
     timed = [(rows[id(value.node)], _least(*pair)) for value, pair in own.items() if value.parent]

@@ -25,17 +25,23 @@ def guard_sweep(request: Request, clock: timing.PhaseClock, emit: Emit) -> None:
     """
     guard_families.family(request.target)
     made: dict[int, Subject] = {}
+    torch.compiler.reset()  # not between sizes: it takes globals away at which the guards made before look
     with ExitStack() as stack:
         for size in request.sizes:
             emit({"stage": f"compiling {request.target} of size {size}"})
-            torch.compiler.reset()  # sizes that it saw would make dims dynamic; the guards made before stay
             made[size] = stack.enter_context(subjects.compiled(guarded(request.target, size, Path(request.cwd))))
         emit({"stage": "timing"})
         emit({"sweep": asdict(sweep(request.target, made))})
 
 
 def sweep(family: str, made: dict[int, Subject]) -> Sweep:
-    """Checks of all sizes, taken in turn."""
+    """Checks of all sizes, taken in turn.
+
+    Raises:
+        PcbenchError: One of them refuses its call.
+    """
     taken = timing.in_turn({str(size): subject.checking() for size, subject in made.items()}, rounds=15)
+    for subject in made.values():
+        subject.require_valid()
     guards = {size: census(subject).counts["guards"] for size, subject in made.items()}
     return Sweep(family, guards, {size: tuple(taken[str(size)]) for size in made})

@@ -8,24 +8,21 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from pcbench.analysis.census_changes import changes, sentences
-from pcbench.analysis.guard_slopes import FamilySlope, range_words, slopes_of
+from pcbench.analysis.guard_slopes import slopes_of
 from pcbench.analysis.neighbours import over_builds, over_commits, torch_of
-from pcbench.analysis.quantities import counted, digits, listed, scale_of, seconds
+from pcbench.analysis.quantities import counted, digits
 from pcbench.analysis.records import Run
 from pcbench.analysis.series import Place, by_place
-from pcbench.analysis.spread import Spread
 from pcbench.guard_samples import Census
 from pcbench.reports import Report, Table
-from pcbench.reports._captions import all_ran_on, counts_of
-from pcbench.reports._drawing import FAINT, INK, caption, figure, log_axis, plain_axes, title, write_quantity
+from pcbench.reports._captions import all_ran_on
+from pcbench.reports._drawing import FAINT, INK, caption, figure, plain_axes, title
+from pcbench.reports._guard_slopes import ROW_INCHES, draw_panels, slope_caption, slope_finding
 
 _MOST_RUNS = 16
 _MOST_PLACES = 3
-_ROW_INCHES = 0.27
-_LOG_FROM = 6.0
 _NAMED = 3
 _STEPS = {
     "more": ("^", "more guards"),
@@ -54,10 +51,10 @@ def _draw(runs: Sequence[Run]) -> Figure | None:
     rows = [] if timed is None else [len(timed[1]) + 1.5]
     rows += [1.0] * bool(strips)
     rows += [len(steps) + 1.5 for steps in strips.values()]
-    fig = figure(10, _ROW_INCHES * sum(rows) + 0.55 * len(rows) + 1.6)
+    fig = figure(10, ROW_INCHES * sum(rows) + 0.55 * len(rows) + 1.6)
     grid = fig.add_gridspec(len(rows), 2, height_ratios=rows, width_ratios=[2.2, 1])
     if timed is not None:
-        _draw_slopes(fig.add_subplot(grid[0, 0]), fig.add_subplot(grid[0, 1]), timed[1])
+        draw_panels(fig.add_subplot(grid[0, 0]), fig.add_subplot(grid[0, 1]), timed[1])
     if strips:
         _draw_key(fig.add_subplot(grid[len(rows) - len(strips) - 1, :]))
     for row, (place, steps) in enumerate(strips.items(), start=len(rows) - len(strips)):
@@ -65,56 +62,14 @@ def _draw(runs: Sequence[Run]) -> Figure | None:
         _draw_steps(axes, steps, [run.commit[:8] for run in dict(newest)[place][-_MOST_RUNS:]])
         where = f"\n{place}" if len(newest) > 1 else ""
         axes.set_title(f"guards of each model, newest commits{where}", loc="left", fontsize=9.5, color=INK)
-    finding = "; ".join([*_census_finding(strips.values()), *([] if timed is None else [_slope_finding(timed[1])])])
+    finding = "; ".join([*_census_finding(strips.values()), *([] if timed is None else [slope_finding(timed[1])])])
     title(fig, finding[0].upper() + finding[1:], columns=92)
     shown = [*([] if timed is None else [timed[0]]), *(run for place in strips for run in dict(newest)[place])]
     hidden = f"{len(strips)} of {len(newest)} environments are drawn, the newest. " * (len(strips) < len(newest))
-    said = "" if timed is None else _slope_caption(timed[1])
+    said = "" if timed is None else slope_caption(timed[1])
     counts = "Guards: exact, the same in n = 2 processes with different hash seeds. " * bool(strips)
     caption(fig, f"{said}{counts}{hidden}{all_ran_on(sorted(shown, key=lambda run: run.date))}")
     return fig
-
-
-def _draw_slopes(left: Axes, right: Axes, found: Sequence[FamilySlope]) -> None:
-    names = [line.family for line in found]
-    for axes, spreads, heading, labels in (
-        (left, [line.per_guard_s for line in found], "one guard more, per check", names),
-        (right, [line.intercept_s for line in found], "check with none of them (intercept)", []),
-    ):
-        for row, one in enumerate(spreads):
-            axes.plot([one.low, one.high], [row, row], color=INK, linewidth=2.2, alpha=0.55, solid_capstyle="butt")
-            axes.plot(one.median, row, "o", color=INK, markersize=5.5)
-            axes.annotate(
-                seconds(one.median),
-                (max(one.high, one.median), row),
-                (7, 0),
-                textcoords="offset points",
-                va="center",
-                fontsize=8.5,
-                color=INK,
-            )
-        axes.set_ylim(len(spreads) - 0.4, -0.6)
-        axes.set_yticks(range(len(spreads)) if labels else [], labels)
-        axes.set_title(heading, loc="left", fontsize=9.5, color=INK)
-        _time_axis(axes, spreads)
-        plain_axes(axes, grid="x")
-        axes.tick_params(axis="y", length=0)
-
-
-def _time_axis(axes: Axes, spreads: Sequence[Spread]) -> None:
-    """From 0 where the families lie near each other, else logarithmic; with room for a number after each."""
-    low, high = min(one.low for one in spreads), max(one.high for one in spreads)
-    if low > 0 and high / low > _LOG_FROM:
-        axes.set_xscale("log")
-        room = (high / low) ** 0.22
-        axes.set_xlim(low / 1.3, high * room)
-        log_axis(axes.xaxis, low / 1.3, high * room, write_quantity("seconds"), most=6)
-        return
-    scale, symbol = scale_of(max(high, -low), "seconds")
-    axes.set_xlim(min(0.0, 1.1 * low), 1.45 * max(high, 0.0) or scale)
-    axes.xaxis.set_major_locator(MaxNLocator(5))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / scale:g}"))
-    axes.set_xlabel(symbol, fontsize=9, color=INK)
 
 
 def _draw_steps(axes: Axes, steps: dict[str, list[_Step]], commits: Sequence[str]) -> None:
@@ -197,21 +152,6 @@ def _census_finding(strips: Collection[Mapping[str, Sequence[_Step]]]) -> list[s
     named = f"{', '.join(said[:_NAMED])}{' and more' if len(said) > _NAMED else ''}"
     models = counted(len(compared), "model")
     return [f"the newest commit changed the guard census of {len({m for m, _ in changed})} of {models} ({named})"]
-
-
-def _slope_finding(found: Sequence[FamilySlope]) -> str:
-    dearest, cheapest = (f"{seconds(line.per_guard_s.median)} ({line.family})" for line in (found[0], found[-1]))
-    return f"a guard costs {cheapest}" if len(found) == 1 else f"a guard costs {cheapest} to {dearest}"
-
-
-def _slope_caption(found: Sequence[FamilySlope]) -> str:
-    counts = sorted({spread.n for line in found for spread in (line.per_guard_s, line.intercept_s)})
-    n = counts_of(counts, "process", "processes")
-    ranges = listed([range_words(count) for count in counts])
-    return (
-        f"Times: slope and intercept of a line through the checks of a family's sizes, newest run; dots: median of "
-        f"{n}, of each the least of its blocks; lines: {ranges}. "
-    )
 
 
 def _table(runs: Sequence[Run]) -> Table | None:
