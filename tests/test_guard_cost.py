@@ -87,6 +87,7 @@ def test_a_call_that_skips_guards_answers_what_they_would_refuse(monkeypatch: py
         for name in (SKIPPED, HIT):
             with around.get(name, nullcontext)():
                 answers[name] = calls[name]()
+        monkeypatch.setitem(globals(), "FACTOR", 2.0)
         return {name: [1.0] for name in calls}
 
     monkeypatch.setattr(timing, "in_turn", in_turn)
