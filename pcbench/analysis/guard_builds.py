@@ -62,9 +62,16 @@ def _instruction_blocks(reports: Sequence[GuardReport]) -> list[list[str]]:
     for way in dict.fromkeys(report.counted_by for report in reports if report.instructions):
         alike = [report for report in reports if report.instructions and report.counted_by == way]
         sizes = sorted({size for report in alike for size in report.instructions})
-        rows = {f"size {size}" if len(sizes) > 1 else "check": _instructions(size) for size in sizes}
+        first, *others = alike
+        header = ("", *(report.build for report in alike), *(f"{other.build} / {first.build}" for other in others))
+        rows = [header]
+        for size in sizes:
+            least = [min(report.instructions.get(size, ()), default=None) for report in alike]
+            cells = [UNKNOWN if count is None else f"{count:,.0f}" for count in least]
+            shares = [f"{count / least[0]:.4f}" if count and least[0] else UNKNOWN for count in least[1:]]
+            rows.append((f"size {size}" if len(sizes) > 1 else "check", *cells, *shares))
         title = f"instructions per check, by {way}: the least of three compilations"
-        blocks.append([title, *table(alike, rows, "")])
+        blocks.append([title, *aligned(rows)])
     return blocks
 
 
@@ -114,10 +121,6 @@ def _unavailable(reports: Sequence[GuardReport]) -> list[tuple[str, str]]:
 
 def _measure(measure: str) -> Values:
     return lambda report: of_processes(report.costs, measure)
-
-
-def _instructions(size: int) -> Values:
-    return lambda report: [min(report.instructions[size])] if size in report.instructions else []
 
 
 def _per_guard(report: GuardReport) -> Sequence[float]:

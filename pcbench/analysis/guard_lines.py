@@ -81,7 +81,7 @@ def _wrapped(row: str) -> list[str]:
 def instruction_lines(report: GuardReport) -> list[str]:
     """Instructions of a check, and how they were counted."""
     return [
-        f"instructions per check: {digits(min(counts))}, by {report.counted_by}; the least of "
+        f"instructions per check: {min(counts):,.0f}, by {report.counted_by}; the least of "
         f"{counted(len(counts), 'compilation')}, within {max(counts) / min(counts) - 1:.3%}"
         for counts in report.instructions.values()
     ]
