@@ -44,7 +44,7 @@ def test_an_unknown_report_is_an_error_with_the_nearest_name(
 ) -> None:
     assert draw(results, tmp_path / "out", "tred") == 2
     assert "there is no report 'tred'" in (said := capsys.readouterr().err)
-    assert "did you mean 'trend'? valid names: capture, contract, load, trend" in said
+    assert "did you mean 'trend'? valid names: capture, contract, guards, load, trend" in said
     assert not (tmp_path / "out").exists()
 
 
