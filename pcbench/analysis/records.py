@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import Literal
 
@@ -12,6 +13,31 @@ from pcbench.claims import ClaimResult
 from pcbench.guard_samples import Census
 
 Worse = Literal["up", "down", "any"]
+
+
+class Verdict(StrEnum):
+    """What became of a case from baseline to candidate. Only SAME and FASTER mean that all is well."""
+
+    SAME = "SAME"
+    """No change beyond the threshold, and enough evidence to say so."""
+    FASTER = "FASTER"
+    """It changed in the direction that is better: less time, fewer bytes, a better count."""
+    SLOWER = "SLOWER"
+    """It changed in the direction that is worse."""
+    CHANGED = "CHANGED"
+    """An exact value differs, and no direction of it is declared worse."""
+    INCONCLUSIVE = "INCONCLUSIVE"
+    """The evidence allows neither."""
+    NEW = "NEW"
+    """It has no baseline yet."""
+    MISSING = "MISSING"
+    """It had a baseline, and the candidate has no number of it."""
+    FAILED = "FAILED"
+    """Its benchmark failed in the candidate."""
+    UNJUDGED = "UNJUDGED"
+    """Both have it, and they cannot be compared: another machine, torch, GPU or number of threads."""
+    HOST = "HOST"
+    """The machine changed between the two, so that nothing is said of the code."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,103 @@
+"""Every threshold that a verdict stands on, with its reason. Verdicts print the one that they used."""
+
+from __future__ import annotations
+
+import fnmatch
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from pcbench.analysis.records import Case
+from pcbench.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Policy:
+    """The numbers of the judge. Ratios are candidate / baseline, less 1; times are seconds.
+
+    Attributes:
+        delta: A timing has changed where it differs by more than this: below it lie layout and hash seeds, which no
+            repetition averages out.
+        fine_delta: The same for a case whose pairs of the same code stay within it often enough.
+        fine_share: How often they may leave it, to either side, for ``fine_delta`` to hold.
+        fine_pairs: How many pairs of the same code must be on record before that is believed.
+        floor_s: No difference below this is a change: a few cycles.
+        pairs: Pairs of processes in a look; twice as many where the first leave it open.
+        quorum: The share of pairs that must lie beyond ``delta`` on one side.
+        slow_s: From here on a case is slow: a pair takes seconds, so that it has the next three instead.
+        slow_delta, slow_pairs, slow_quorum: Likewise, for what starts processes and reads files.
+        stored_delta: Stored timings, which were taken at different times, are suspects beyond this, and no more.
+        stored_ratio: Beyond this, with every sample on one side, they are believed.
+        host_share: If more than this share of timings moved the same way, it was the machine.
+        host_cases: Fewer cases than this cannot tell.
+        instructions: Counted instructions have changed beyond this.
+        byte_share, byte_least: Bytes have changed beyond this share, and beyond so many bytes.
+        range_factor: And beyond so many times the range of the samples, where there are several.
+        ignore: The case is measured and shown, and never judged.
+    """
+
+    delta: float = 0.02
+    fine_delta: float = 0.01
+    fine_share: float = 0.25
+    fine_pairs: int = 40
+    floor_s: float = 5e-9
+    pairs: int = 20
+    quorum: float = 0.75
+    slow_s: float = 0.1
+    slow_delta: float = 0.05
+    slow_pairs: int = 10
+    slow_quorum: float = 0.8
+    stored_delta: float = 0.05
+    stored_ratio: float = 2.0
+    host_share: float = 0.3
+    host_cases: int = 5
+    instructions: float = 0.002
+    byte_share: float = 0.002
+    byte_least: int = 64
+    range_factor: float = 4.0
+    ignore: bool = False
+    overrides: tuple[tuple[str, Mapping[str, Any]], ...] = field(default=())
+
+    def of(self, case: Case | str) -> Policy:
+        """The policy of one case: later patterns win."""
+        found = self
+        for pattern, values in self.overrides:
+            if fnmatch.fnmatchcase(str(case), pattern):
+                found = replace(found, **values)
+        return found
+
+
+def read_policy(table: Mapping[str, Any]) -> Policy:
+    """A policy from ``[tool.pcbench.policy]``: its own numbers, and ``case``, a list of tables with a ``match``.
+
+    Raises:
+        UsageError: It has a name or a kind of value that a policy has not.
+    """
+    given = dict(table)
+    cases = given.pop("case", [])
+    if not isinstance(cases, list) or not all(isinstance(entry, dict) for entry in cases):
+        raise UsageError("tool.pcbench.policy.case is no list of tables", hint="write [[tool.pcbench.policy.case]]")
+    overrides = []
+    for entry in cases:
+        values = dict(entry)
+        pattern = values.pop("match", None)
+        if not isinstance(pattern, str):
+            raise UsageError("a [[tool.pcbench.policy.case]] has no match", hint='match = "bench_load.*", say')
+        overrides.append((pattern, _checked(values, f"the case {pattern!r}")))
+    return Policy(**_checked(given, "tool.pcbench.policy"), overrides=tuple(overrides))
+
+
+def _checked(values: Mapping[str, Any], where: str) -> dict[str, Any]:
+    known: dict[str, type] = {each.name: type(each.default) for each in fields(Policy) if each.name != "overrides"}
+    for name, value in values.items():
+        if name not in known:
+            raise UsageError(f"{where} has {name!r}, which no policy has", hint=f"there are: {', '.join(known)}")
+        kinds: Any = (int, float) if known[name] is float else (known[name],)
+        if not isinstance(value, kinds) or isinstance(value, bool) != (known[name] is bool):
+            raise UsageError(f"{where}: {name} is {value!r}, not {known[name].__name__}")
+        if known[name] is not bool and not 0 < value < math.inf:
+            raise UsageError(f"{where}: {name} is {value!r}; it must be above 0")
+        if name in ("quorum", "slow_quorum") and not 0.5 < value <= 1:
+            raise UsageError(f"{where}: {name} is {value!r}; a quorum is a share above 0.5, up to 1")
+    return dict(values)
