@@ -126,8 +126,8 @@ def _paired(line: str, where: str) -> Paired:
         if schema != SCHEMA:
             raise ResultsError(f"{where} has schema {schema!r}; this pcbench reads schema {SCHEMA}")
         looks = tuple(Look(_pairs(look["pairs"]), _pairs(look["control"])) for look in told.pop("looks"))
-        sides = {name: Side(**told.pop(name)) for name in ("baseline", "candidate")}
-        return Paired(**told, **sides, looks=looks)
+        baseline, candidate = Side(**told.pop("baseline")), Side(**told.pop("candidate"))
+        return Paired(baseline=baseline, candidate=candidate, looks=looks, **told)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ResultsError(f"{where} has another form: {type(error).__name__}: {error}") from error
 
