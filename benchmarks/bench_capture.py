@@ -69,6 +69,7 @@ class Memory:
         return suite.tracking.capture_peak_rss_bytes(model, strategy, temperature, suite.samples())
 
     track_peak_rss.unit = "bytes"
+    track_peak_rss.kind = "memory"
 
 
 class Phases:

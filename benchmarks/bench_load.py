@@ -46,4 +46,5 @@ class Load:
         return suite.tracking.peak_rss_bytes(model, strategy, temperature, suite.samples())
 
     track_peak_rss.unit = "bytes"
+    track_peak_rss.kind = "memory"
     track_peak_rss.params = (suite.MODELS, ["eager", *suite.STRATEGIES], suite.PEAK_TEMPERATURES)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import sys
 from pathlib import Path
 
 try:
@@ -21,6 +22,11 @@ else:
 
 QUICK_MODELS = ("mlp",)
 PROFILE = os.environ.get("PCBENCH_PROFILE", "quick")
+# A night that is short of time repeats less, but for those that looked slower the night before.
+FEW = os.environ.get("PCBENCH_REPETITIONS") == "few" and (
+    os.environ.get("PCBENCH_BENCHMARK") not in os.environ.get("PCBENCH_REPEATED", "").split(",")
+)
+ONE_SAMPLE = bool(os.environ.get("PCBENCH_ONE_SAMPLE"))  # of a pair of processes, as pcbench ab takes them
 
 _PACKAGE = Path(__file__).resolve().parent.parent / "pcbench"
 
@@ -45,7 +51,8 @@ FAMILIES = [name for name in _functions("guards/families") if PROFILE == "full" 
 FAMILY_SIZES = (1, 8, 64, 512)
 COUNTED_SIZES = (8, 64)
 COUNTED = [*MODELS, *(f"{family} at {size}" for family in FAMILIES for size in COUNTED_SIZES if PROFILE == "full")]
-GUARD_PROCESSES = 5 if PROFILE == "full" else 3
+GUARD_PROCESSES = 1 if ONE_SAMPLE else 5 if PROFILE == "full" and not FEW else 3
+SEEDED, SEEDED_BY = ("guard_seconds", "guard_slope_seconds"), "pcbench.guard_tracking"
 DOCUMENTS = ["load_compiled_function", *(["torch_compiler_api"] if PROFILE == "full" else [])]
 
 
@@ -59,6 +66,9 @@ def require(measure, *case):
     """Likewise on a commit that measures, but not this."""
     if not hasattr(tracking, measure):
         _not_applicable(case, f"this commit's pcbench.tracking has no {measure}")
+    if ONE_SAMPLE and measure in SEEDED and not hasattr(sys.modules[SEEDED_BY], "SEEDED_BY_PAIR"):
+        # Its processes have hash seed 1 in every pair: against another seed, this alone is worth several percent.
+        _not_applicable(case, "this commit cannot time guards in pairs: it sets their hash seed itself")
 
 
 def require_profile(profile, *case):
@@ -78,4 +88,10 @@ def _not_applicable(case, reason):
 
 def samples():
     """How many processes give the samples of a case."""
-    return tracking.SampleCounts(cold=5, warm=7) if PROFILE == "full" else tracking.SampleCounts(cold=1, warm=3)
+    if ONE_SAMPLE:
+        return tracking.SampleCounts(cold=1, warm=1)
+    return (
+        tracking.SampleCounts(cold=5, warm=7)
+        if PROFILE == "full" and not FEW
+        else tracking.SampleCounts(cold=1, warm=3)
+    )

@@ -53,6 +53,7 @@ raise ModuleNotFoundError("this commit has no folder {folder}", name={name!r})
 
 def setup() -> None:
     """What asv calls when it loads the plugin: a machine that is about to measure, and unknown to asv, is described."""
+    asv_run.write_files_whole()
     if {"run", "continuous", "find"}.isdisjoint(sys.argv[1:]):
         return
     try:
@@ -81,6 +82,7 @@ class Shared(environment.Environment):  # type: ignore[misc]  # asv has no types
         self._results = Path(conf.results_dir).resolve()
         self._packages: Mapping[str, str] = getattr(conf, "measured_packages", {})
         self._measured: str | None = None
+        self._benchmark = ""
         versions = {"torch": self._interpreter.torch, "triton": self._interpreter.triton}
         # asv's own constructor reads _requirements, through dir_name, before it sets it.
         self._requirements = {name: version for name, version in versions.items() if version is not None}
@@ -176,7 +178,10 @@ class Shared(environment.Environment):  # type: ignore[misc]  # asv has no types
         }
         named = args[3] if args[1] == "run" else None
         if named is not None:
-            found["PCBENCH_BENCHMARK"] = named.partition("-")[0]
+            if named.partition("-")[0] != self._benchmark:
+                self._benchmark = named.partition("-")[0]
+                asv_run.keep_done(self._results)
+            found["PCBENCH_BENCHMARK"] = self._benchmark
             asv_run.tell_progress(commit, self.name, named)
         if context is not None:
             if first:

@@ -15,9 +15,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from asv import commands, runner  # type: ignore[import-untyped]
+from asv import commands, runner, util  # type: ignore[import-untyped]
 
 from pcbench import sidecar
+
+_PLAIN = "_pcbench_write_json"
 
 
 def named_machine() -> str | None:
@@ -65,6 +67,33 @@ def tell_progress(commit: str, environment: str, named: str) -> None:
         line = {"commit": commit, "environment": environment, "benchmark": name, "index": int(index or 0)}
         with Path(file).open("a") as stream:
             stream.write(json.dumps(line) + "\n")
+
+
+def write_files_whole() -> None:
+    """Make asv write its files aside, then put them in place: it truncates them first, and a disk may be full."""
+    if hasattr(util, _PLAIN):
+        return
+    plain = util.write_json
+    setattr(util, _PLAIN, plain)
+
+    def write_json(path: str, *args: Any, **kwargs: Any) -> None:
+        whole = Path(path)
+        aside = whole.with_name(f".{whole.name}.{os.getpid()}")
+        try:
+            plain(str(aside), *args, **kwargs)
+            aside.replace(whole)
+        finally:
+            aside.unlink(missing_ok=True)
+
+    util.write_json = write_json
+
+
+def keep_done(results: Path) -> None:
+    """Store what the present run has measured of its commit up to now: a killed asv stores nothing itself."""
+    whole = _locals("run_benchmarks")
+    if whole is None or _skips_saving() or whole["results"]._filename is None or not whole["benchmark_durations"]:
+        return
+    whole["results"].save(str(results))
 
 
 def keep_measured(results: Path) -> None:

@@ -66,6 +66,7 @@ class Paired:
         looks: The first look, and the second where the first said that something changed.
         date: When it was measured, ISO 8601, UTC.
         failed: Why there is no verdict: what failed on which side. Empty where nothing did.
+        lacking: ``baseline``, ``candidate`` or both, where the case does not apply there; ``failed`` says why.
     """
 
     case: str
@@ -75,6 +76,7 @@ class Paired:
     looks: tuple[Look, ...]
     date: str
     failed: str = ""
+    lacking: tuple[str, ...] = ()
 
     @property
     def is_canary(self) -> bool:
@@ -127,7 +129,8 @@ def _paired(line: str, where: str) -> Paired:
             raise ResultsError(f"{where} has schema {schema!r}; this pcbench reads schema {SCHEMA}")
         looks = tuple(Look(_pairs(look["pairs"]), _pairs(look["control"])) for look in told.pop("looks"))
         baseline, candidate = Side(**told.pop("baseline")), Side(**told.pop("candidate"))
-        return Paired(baseline=baseline, candidate=candidate, looks=looks, **told)
+        lacking = tuple(told.pop("lacking", ()))
+        return Paired(baseline=baseline, candidate=candidate, looks=looks, lacking=lacking, **told)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ResultsError(f"{where} has another form: {type(error).__name__}: {error}") from error
 

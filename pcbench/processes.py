@@ -71,8 +71,12 @@ def run(
     cwd: Path,
     timeout_s: float,
     on_message: Callable[[Message], None],
+    grace_s: float = 0.0,
 ) -> Ending:
-    """Run ``command`` with ``--answer-fd N`` added, and hand each JSON line that it writes there to ``on_message``."""
+    """Run ``command`` with ``--answer-fd N`` added, and hand each JSON line that it writes there to ``on_message``.
+
+    Where it has to be ended and ``grace_s`` is not 0, it is asked to (SIGTERM), and has so long to end what it started.
+    """
     reader, writer = os.pipe()
     with tempfile.TemporaryFile() as log, os.fdopen(reader, "rb", buffering=0) as answers:
         try:
@@ -92,8 +96,11 @@ def run(
         try:
             timed_out = _stream(child, answers.fileno(), time.monotonic() + timeout_s, on_message)
         finally:
-            _kill_group(child)
-            _running.discard(child)
+            try:
+                _ask_to_end(child, grace_s)
+            finally:
+                _kill_group(child)
+                _running.discard(child)
         size = log.seek(0, os.SEEK_END)
         log.seek(max(0, size - _TAIL_CHARS))
         return Ending(child.returncode, timed_out, log.read().decode(errors="replace"))
@@ -119,6 +126,14 @@ def _stream(child: subprocess.Popen[bytes], fd: int, deadline: float, on_message
     except subprocess.TimeoutExpired:
         return True
     return False
+
+
+def _ask_to_end(child: subprocess.Popen[bytes], grace_s: float) -> None:
+    if grace_s and child.poll() is None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, signal.SIGTERM)
+        with suppress(subprocess.TimeoutExpired):
+            child.wait(grace_s)
 
 
 def _kill_group(child: subprocess.Popen[bytes]) -> None:

@@ -155,6 +155,7 @@ def load_benchmark(
     Load.track_first_output.unit = "seconds"  # type: ignore[attr-defined]  # how asv takes a unit
     if with_peak:
         Load.track_peak_rss.unit = "bytes"  # type: ignore[attr-defined]  # as above
+        Load.track_peak_rss.kind = "memory"  # type: ignore[attr-defined]  # as above
         Load.track_peak_rss.params = (list(targets), list(strategies), with_peak)  # type: ignore[attr-defined]  # as above
     else:
         del Load.track_peak_rss

@@ -123,6 +123,26 @@ def history(
     return runs
 
 
+def four_builds() -> list[Run]:
+    """One commit with four torch builds: the newest takes a third more, but for eager; one lost a strategy."""
+    runs = []
+    for torch, factor in (("2.13.0", 1.0), ("2.14.1", 1.0), ("2.15.0", 0.8), ("2.16.0.dev20261129+cpu", 4 / 3)):
+        (made,) = history(1)
+        assert made.context is not None
+        found = {
+            case: m if case.param("strategy") == "eager" else timing([factor * value for value in m.samples or ()])
+            for case, m in made.measurements.items()
+        }
+        absences = dict(made.absences)
+        if torch == "2.14.1":
+            del found[load_case("aoti", "hot")]
+            absences[load_case("aoti", "hot")] = Absence("UNAVAILABLE", "no hot load there")
+        context = replace(made.context, torch=torch, torch_git=f"git of {torch}", environment=f"shared-torch{torch}")
+        run_of = replace(made, environment=f"shared-torch{torch}", context=context)
+        runs.append(replace(run_of, measurements=found, absences=absences))
+    return runs
+
+
 def capture_case(kind: str, strategy: str, temperature: str, of: str) -> Case:
     """A case of ``Phases.track_seconds`` or ``Counts.track_count``, as ``kind`` (phase or count) says."""
     name = {"phase": "Phases.track_seconds", "count": "Counts.track_count"}[kind]

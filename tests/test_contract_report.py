@@ -16,6 +16,7 @@ from pcbench import claim_checking, claims, sidecar, tracking
 from pcbench.analysis.asv_results import read_results
 from pcbench.analysis.contract_changes import changes
 from pcbench.analysis.records import Run
+from pcbench.analysis.shown import Shown
 from pcbench.claims import ClaimOutcome, ClaimResult
 from pcbench.reports import contract
 
@@ -147,8 +148,8 @@ def test_the_report_says_how_many_hold_and_its_table_has_each_change_with_its_ev
         checked(0, result("adds", HOLDS), result("divides", DIFFERS)),
         checked(1, result("adds", DIFFERS, "it is three"), result("divides", DIFFERS)),
     ]
-    figure = drawn(contract.REPORT.draw(runs))
-    table = contract.REPORT.table(runs)
+    figure = drawn(contract.REPORT.draw(Shown(runs)))
+    table = contract.REPORT.table(Shown(runs))
 
     assert figure.get_suptitle() == "0 of 2 claims hold in the newest run; 1 claim changed, of which 1 held before"
     assert {"holds", "differs", "unavailable", "crashed", " 1 hold", " 0 hold"} <= set(texts(figure))
@@ -165,7 +166,7 @@ def test_the_report_says_how_many_hold_and_its_table_has_each_change_with_its_ev
 def test_the_report_draws_a_bar_per_run_and_document() -> None:
     meal = ClaimResult("second.cooks", "meals", "It cooks.", HOLDS, "seen")
     runs = [checked(number, result("adds", HOLDS), meal) for number in range(3)]
-    figure = drawn(contract.REPORT.draw(runs))
+    figure = drawn(contract.REPORT.draw(Shown(runs)))
     _, *panels = figure.axes
 
     assert [axes.get_title("left") for axes in panels] == ["meals", "sums"]

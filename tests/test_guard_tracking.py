@@ -130,6 +130,21 @@ def test_a_process_gives_the_least_of_its_blocks_or_the_middle_of_its_pairs_diff
     assert said.started == [("mlp", "cost", seed) for seed in "123"]
 
 
+def test_in_a_pair_a_process_has_the_pair_s_hash_seed_and_each_pair_takes_one_of_its_own(
+    said: Processes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seeds: list[bool] = []
+    monkeypatch.setattr(
+        guard_sampling, "cost", lambda setting: seeds.append("PYTHONHASHSEED" in setting.env) or said.cost(len(seeds))
+    )
+    monkeypatch.setenv("PCBENCH_ONE_SAMPLE", "1")
+
+    found = [guard_tracking.guard_seconds("mlp", "check", 1) for _ in range(2)]
+
+    assert seeds == [False, False]
+    assert [each["samples"] for each in found if isinstance(each, dict)] == [[1.0], [2.0]]
+
+
 def test_a_measure_or_a_part_of_a_difference_that_cannot_be_had_is_na_and_others_are_measured(
     said: Processes, context: Path
 ) -> None:

@@ -9,6 +9,7 @@ import git_history
 import pytest
 
 from pcbench.analysis.asv_results import read_results
+from pcbench.analysis.shown import Shown
 from pcbench.reports import guards
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("test_benchmarks")]
@@ -66,6 +67,6 @@ def test_a_commit_with_a_guard_more_is_counted_and_told_in_words(tmp_path: Path,
     assert absences["Cost.track_seconds(mlp, hit - direct)"].reason == "it has no graph"
     assert absences["Instructions.track_count(mlp)"].reason == "it is measured in the full profile alone"
     assert [run.censuses["mlp"].counts["guards"] for run in (before, after)] == [1, 2]
-    table = guards.REPORT.table([before, after])
+    table = guards.REPORT.table(Shown([before, after]))
     assert table is not None
     assert "1 TENSOR_MATCH more: on 1 value (L['x'])" in [row[1] for row in table.rows]

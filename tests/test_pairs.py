@@ -71,6 +71,11 @@ def test_a_pair_that_is_no_ratio_counts_for_no_side_and_never_for_the_same() -> 
     assert of_look(ratios, RULE) is Verdict.INCONCLUSIVE
 
 
+def test_a_look_whose_pairs_are_no_ratios_ends_as_soon_as_they_rule_out_a_quorum() -> None:
+    assert of_look([math.nan] * 10, RULE) is None
+    assert of_look([math.nan] * 11, RULE) is Verdict.INCONCLUSIVE
+
+
 def test_the_threshold_is_finer_where_pairs_of_the_same_code_allow_it() -> None:
     quiet = [0.001] * 40
     noisy = [0.05 if i % 2 else 0.001 for i in range(40)]

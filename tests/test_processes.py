@@ -49,6 +49,22 @@ def test_an_exit_code_is_told(tmp_path: Path) -> None:
     assert ending.sentence() == "exited with 3; last output: it printed nothing"
 
 
+def test_a_child_that_is_ended_may_first_end_what_it_started(tmp_path: Path) -> None:
+    code = """
+import signal, subprocess
+started = subprocess.Popen(["sleep", "60"], start_new_session=True)
+def end(*_): started.kill(); started.wait(); say('{"ended": true}\\n'); sys.exit(0)
+signal.signal(signal.SIGTERM, end)
+say('{"pid": %d}\\n' % started.pid); signal.pause()
+"""
+    words = [sys.executable, "-c", ANSWER + code]
+    told: list[processes.Message] = []
+    ending = processes.run(words, env=os.environ, cwd=tmp_path, timeout_s=1.0, on_message=told.append, grace_s=30.0)
+
+    assert ending.timed_out
+    assert not Path(f"/proc/{told[0]['pid']}").exists()
+
+
 def test_a_hang_is_ended_at_the_limit(tmp_path: Path) -> None:
     start = time.monotonic()
     messages, ending = run("say('{\"a\": 1}\\n')\nimport time; time.sleep(60)", tmp_path, timeout_s=1.0)

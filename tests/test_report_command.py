@@ -1,11 +1,14 @@
+import json
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from many_results import write_results
 from matplotlib.image import imread
 
+from pcbench.analysis.asv_results import read_results
 from pcbench.commands import main, report
 
 DATA = Path(__file__).parent / "data" / "asv_results"
@@ -27,7 +30,7 @@ def test_all_reports_and_a_page_with_them_are_written(
     out = tmp_path / "new" / "folder"
 
     assert draw(results, out) == 0
-    assert sorted(path.name for path in out.iterdir()) == ["index.html", "load.png", "trend.png"]
+    assert sorted(path.name for path in out.iterdir()) == ["index.html", "load.png", "overview.png", "trend.png"]
     assert imread(out / "trend.png").shape[1] == 1500
     assert capsys.readouterr().out.splitlines()[-1] == f"report: {out / 'index.html'}"
 
@@ -44,7 +47,7 @@ def test_an_unknown_report_is_an_error_with_the_nearest_name(
 ) -> None:
     assert draw(results, tmp_path / "out", "tred") == 2
     assert "there is no report 'tred'" in (said := capsys.readouterr().err)
-    assert "did you mean 'trend'? valid names: capture, contract, guards, load, trend" in said
+    assert "did you mean 'trend'? valid names: capture, contract, guards, load, overview, releases," in said
     assert not (tmp_path / "out").exists()
 
 
@@ -53,9 +56,39 @@ def test_a_broken_file_is_named_and_the_rest_is_drawn(
 ) -> None:
     (results / "toybox" / "deadbeef-shared.json").write_text('{"half')
 
-    assert draw(results, tmp_path / "out") == 0
+    assert draw(results, tmp_path / "out", "load") == 0
     assert "deadbeef-shared.json: is not JSON" in capsys.readouterr().out
     assert "toybox/deadbeef-shared.json" in (tmp_path / "out" / "index.html").read_text()
+
+
+def test_the_page_shows_the_verdicts_on_the_newest_commit_where_a_baseline_was_accepted(
+    results: Path, tmp_path: Path
+) -> None:
+    runs = read_results(results).runs
+    place = f"{runs[-1].environment} on {runs[-1].machine.name}"
+    accepted = {"commit": runs[0].commit, "date": "2026-11-30", "reason": "first", "cases": {}}
+    (results / "BASELINE").write_text(json.dumps({"schema": 1, "places": {place: accepted}}))
+    draw(results, tmp_path / "out", "overview")
+    page = (tmp_path / "out" / "index.html").read_text()
+
+    assert 'data-name="verdict"' in page
+    assert f"accepted {runs[0].commit[:8]}" in page
+
+
+def test_a_baseline_that_cannot_be_read_is_named_and_the_rest_is_drawn(
+    results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (results / "BASELINE").write_text("{")
+
+    assert draw(results, tmp_path / "out", "load") == 0
+    assert "BASELINE: is not JSON" in capsys.readouterr().out
+
+
+def test_releases_are_compared_with_the_torch_that_was_named(
+    results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert draw(results, tmp_path / "out", "releases", "--against", "1.0") == 2
+    assert "no result is of torch 1.0" in capsys.readouterr().err
 
 
 def test_a_folder_in_which_every_file_is_broken_is_an_error(
@@ -83,7 +116,7 @@ def test_an_output_that_cannot_be_written_is_an_error_that_names_it(
 ) -> None:
     (tmp_path / "file").write_text("in the way")
 
-    assert draw(results, tmp_path / "file") == 2
+    assert draw(results, tmp_path / "file", "load") == 2
     assert f"cannot write {tmp_path / 'file'}" in (said := capsys.readouterr().err)
     assert "--out" in said
 
@@ -91,7 +124,7 @@ def test_an_output_that_cannot_be_written_is_an_error_that_names_it(
 def test_a_write_that_fails_leaves_the_earlier_files_whole(
     results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    draw(results, tmp_path / "out")
+    draw(results, tmp_path / "out", "load")
     before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
 
     def full(self: Path, data: bytes) -> int:
@@ -101,7 +134,7 @@ def test_a_write_that_fails_leaves_the_earlier_files_whole(
 
     monkeypatch.setattr(Path, "write_bytes", full)
 
-    assert draw(results, tmp_path / "out") == 2
+    assert draw(results, tmp_path / "out", "load") == 2
     assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
 
 
@@ -114,3 +147,14 @@ def test_reports_need_no_torch(results: Path, tmp_path: Path) -> None:
 
     subprocess.run([sys.executable, "-c", script], check=True, cwd=tmp_path)
     assert (tmp_path / "out" / "index.html").is_file()
+
+
+def test_the_page_has_a_row_for_each_case_however_many_commits_there_are(tmp_path: Path) -> None:
+    rows = []
+    for commits in (3, 30):
+        folder = tmp_path / str(commits)
+        write_results(folder, [f"{number:040x}"[::-1] for number in range(commits)], cases=80)
+        report.draw_reports(folder, folder / "out", ["contract"])
+        rows.append((folder / "out" / "index.html").read_text().count('<th scope="row">'))
+
+    assert rows == [80, 80]

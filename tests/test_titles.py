@@ -6,15 +6,16 @@ from examples import history, load_case, run, timing
 from figures import drawn
 
 from pcbench.analysis.records import Absence, Case, Measurement, Run
+from pcbench.analysis.shown import Shown
 from pcbench.reports import load, trend
 
 
 def load_title(measurements: dict[Case, Measurement]) -> str:
-    return " ".join(drawn(load.REPORT.draw([run(0, measurements)])).get_suptitle().split())
+    return " ".join(drawn(load.REPORT.draw(Shown([run(0, measurements)]))).get_suptitle().split())
 
 
 def test_the_title_of_the_load_ladder_passes_over_a_temperature_with_single_samples() -> None:
-    assert " ".join(drawn(load.REPORT.draw(history(1))).get_suptitle().split()) == (
+    assert " ".join(drawn(load.REPORT.draw(Shown(history(1)))).get_suptitle().split()) == (
         "mlp, warm: aoti loads fastest of the saved strategies, 1.82 s to the first output, slower than eager (1.40 s)"
     )
 
@@ -37,7 +38,7 @@ def test_the_title_of_the_load_ladder_counts_models_and_calls_overlapping_ranges
 
 
 def trend_title(runs: Sequence[Run]) -> str:
-    return " ".join(drawn(trend.REPORT.draw(runs)).get_suptitle().split())
+    return " ".join(drawn(trend.REPORT.draw(Shown(runs))).get_suptitle().split())
 
 
 def test_the_title_of_a_trend_names_the_largest_change_at_the_newest_commit_beside_eagers() -> None:
@@ -50,8 +51,8 @@ def test_the_title_of_a_trend_names_the_largest_change_at_the_newest_commit_besi
 def test_the_title_of_a_trend_says_nothing_of_a_case_that_the_newest_commit_lacks_but_that_it_was_lost() -> None:
     export, aoti = load_case("export", "warm"), load_case("aoti", "warm")
     runs = [
-        run(0, {export: timing([1.0]), aoti: timing([1.0])}),
-        run(1, {export: timing([9.0]), aoti: timing([1.0])}),
+        run(0, {export: timing([1.5]), aoti: timing([1.0])}),
+        run(1, {export: timing([9.5]), aoti: timing([1.0])}),
         run(2, {aoti: timing([1.1])}, {export: Absence("failed")}),
     ]
 
@@ -89,4 +90,19 @@ def test_a_strategy_that_was_compared_with_none_is_not_called_the_fastest() -> N
     assert load_title(found) == (
         "mlp, cold: aoti is the only saved strategy with a number, 1.10 s to the first output, "
         "faster than eager (2.10 s)"
+    )
+
+
+def test_a_load_ladder_of_many_models_draws_some_and_says_how_many() -> None:
+    found = {load_case(name, "cold", f"m{i:02}"): timing([1.0, 1.1]) for name in ("eager", "aoti") for i in range(40)}
+    figure = drawn(load.REPORT.draw(Shown([run(0, found)])))
+
+    assert len(figure.axes) == 13
+    assert "12 of 40 panels are drawn; the table has all" in " ".join(figure.get_supxlabel().split())
+    assert "for 40 of 40 models" in " ".join(figure.get_suptitle().split())
+
+
+def test_the_title_of_a_trend_counts_the_steps_of_the_newest_commits() -> None:
+    assert trend_title(history(60, step_at=50)) == (
+        "No case changed by as much as 1 % at the newest commit; not a verdict; 3 steps among the newest 30 commits"
     )

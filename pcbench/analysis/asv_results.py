@@ -7,12 +7,14 @@ combinations in each column. NaN is a case that does not apply, null one that fa
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from pcbench.analysis.asv_suite import Benchmark, case_of_id, plain, read_suite
 from pcbench.analysis.context import Sidecar, read_sidecar, sidecar_path
@@ -21,6 +23,7 @@ from pcbench.analysis.records import Absence, Case, Machine, Measurement, Proble
 from pcbench.errors import ResultsError
 
 _RESULT_VERSION = 2
+_MACHINE = ("cpu", "num_cpu", "arch", "os", "ram", "gpu")
 _HINT = "pcbench bench and asv run write one"
 
 
@@ -30,33 +33,48 @@ def read_results(folder: Path) -> Results:
     Raises:
         ResultsError: There is no such folder, it holds no results, or its benchmarks.json cannot be read.
     """
-    if not folder.is_dir():
-        raise ResultsError(f"there is no results folder {folder}", hint=_HINT)
-    index = folder / "benchmarks.json"
-    if not index.is_file():
-        raise ResultsError(f"{folder} is no results folder: it has no benchmarks.json", hint=_HINT)
-    try:
-        suite = read_suite(expect(load_json(read_text(index)), dict, "it"))
-    except ResultsError as error:
-        raise ResultsError(
-            f"{index}: {error.problem}", hint="asv bench and asv run write it anew; without it no result has a meaning"
-        ) from error
-    runs: list[Run] = []
-    problems: list[Problem] = []
-    found = False
-    for machine_folder in sorted(path for path in folder.iterdir() if path.is_dir()):
-        files = [path for path in sorted(machine_folder.glob("*.json")) if path.name != "machine.json"]
-        if not files:
-            continue
-        found = True
-        machine = _machine_or_problem(machine_folder, problems)
-        for path in files:
-            try:
-                runs.append(_run(path, machine, suite, problems))
-            except ResultsError as error:
-                problems.append(Problem(path, error.problem))
+    suite = _suite(folder)
+    found = [
+        path
+        for place in sorted(path for path in folder.iterdir() if path.is_dir())
+        for path in sorted(place.glob("*.json"))
+        if path.name != "machine.json"
+    ]
     if not found:
         raise ResultsError(f"{folder} holds no results", hint=_HINT)
+    return _read(found, suite)
+
+
+def read_some(folder: Path, paths: Iterable[Path]) -> Results:
+    """Read some result files of a results folder; as :func:`read_results`."""
+    return _read(paths, _suite(folder))
+
+
+def _suite(folder: Path) -> dict[str, Benchmark]:
+    if not folder.is_dir():
+        raise ResultsError(f"there is no results folder {folder}", hint=_HINT)
+    path = folder / "benchmarks.json"
+    if not path.is_file():
+        raise ResultsError(f"{folder} is no results folder: it has no benchmarks.json", hint=_HINT)
+    try:
+        return read_suite(expect(load_json(read_text(path)), dict, "it"))
+    except ResultsError as error:
+        raise ResultsError(
+            f"{path}: {error.problem}", hint="asv bench and asv run write it anew; without it no result has a meaning"
+        ) from error
+
+
+def _read(paths: Iterable[Path], suite: Mapping[str, Benchmark]) -> Results:
+    runs: list[Run] = []
+    problems: list[Problem] = []
+    machines: dict[Path, Machine] = {}
+    for path in paths:
+        if path.parent not in machines:
+            machines[path.parent] = _machine_or_problem(path.parent, problems)
+        try:
+            runs.append(_run(path, machines[path.parent], suite, problems))
+        except ResultsError as error:
+            problems.append(Problem(path, error.problem))
     return Results(tuple(sorted(runs, key=lambda run: (run.date, run.commit, run.environment))), tuple(problems))
 
 
@@ -71,8 +89,7 @@ def _machine_or_problem(folder: Path, problems: list[Problem]) -> Machine:
     def text(key: str) -> str | None:
         return str(raw[key]) if raw.get(key) else None
 
-    keys = ("cpu", "num_cpu", "arch", "os", "ram", "gpu")
-    return Machine(text("machine") or folder.name, **{key: text(key) for key in keys})
+    return Machine(text("machine") or folder.name, **{key: text(key) for key in _MACHINE})
 
 
 def _run(path: Path, machine: Machine, suite: Mapping[str, Benchmark], problems: list[Problem]) -> Run:
@@ -105,6 +122,10 @@ def _run(path: Path, machine: Machine, suite: Mapping[str, Benchmark], problems:
             told = case_of_id(identity, suite)
             if told is not None and told.benchmark not in left_out and told not in measurements:
                 absences.setdefault(told, absence)
+    # machine.json tells what the machine is now, the result what it was then.
+    then = optional(raw.get("params"), dict, "params") or {}
+    facts: dict[str, Any] = {key: str(then[key]) or None for key in _MACHINE if key in then}
+    machine = replace(machine, **facts)
     run = Run(commit, _date(raw.get("date")), environment, machine, None, measurements, absences, left_out)
     if sidecar is None:
         return run
@@ -154,14 +175,8 @@ def _left_out(benchmark: Benchmark | None, cells: Mapping[str, object]) -> str |
 
 
 def _cases(name: str, benchmark: Benchmark, cells: Mapping[str, object]) -> list[tuple[Case, Measurement | Absence]]:
-    params = [
-        [plain(value) for value in expect(values, list, "params")]
-        for values in expect(cells.get("params"), list, "params")
-    ]
-    cases = [
-        Case(name, tuple(zip(benchmark.param_names, combination, strict=True)))
-        for combination in itertools.product(*params)
-    ]
+    params = [expect(values, list, "params") for values in expect(cells.get("params"), list, "params")]
+    cases = _combinations(name, benchmark.param_names, tuple(tuple(map(str, values)) for values in params))
     if "result" not in cells:
         raise ResultsError("result_columns has no column result")
     if cells["result"] is None:
@@ -174,6 +189,12 @@ def _cases(name: str, benchmark: Benchmark, cells: Mapping[str, object]) -> list
             raise ResultsError(f"{len(per_case[column])} values of {column} for {len(cases)} parameter combinations")
     rows = zip(*per_case.values(), strict=True)
     return [(case, _outcome(benchmark, case, *row)) for case, row in zip(cases, rows, strict=True)]
+
+
+@functools.lru_cache(maxsize=4096)  # hundreds of runs hold the same cases: they share them
+def _combinations(name: str, names: tuple[str, ...], stored: tuple[tuple[str, ...], ...]) -> tuple[Case, ...]:
+    values = [[plain(value) for value in each] for each in stored]
+    return tuple(Case(name, tuple(zip(names, one, strict=True))) for one in itertools.product(*values))
 
 
 def _outcome(
@@ -198,10 +219,13 @@ def _outcome(
         _quartile(high) if n != 1 else None,
         n,
         benchmark.worse_for(case),
+        benchmark.kind,
     )
 
 
 def _number(value: object) -> float:
+    if type(value) is float:  # nearly all of millions are
+        return value
     try:
         return float(expect(value, int, "it") if isinstance(value, int) else expect(value, float, "it"))
     except (ResultsError, OverflowError) as error:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import get_args
 
 from pcbench.analysis.parsing import expect
-from pcbench.analysis.records import Case, Worse
+from pcbench.analysis.records import Case, Kind, Worse
 
 
 @dataclass(frozen=True)
@@ -15,6 +16,7 @@ class Benchmark:
     """A benchmark of the suite; results of another version of it are not comparable.
 
     Attributes:
+        kind: As the benchmark's own attribute ``kind`` declares, else as its unit and asv's type tell.
         worse: The direction that is worse, where ``worse_by`` says nothing else.
         worse_by: Parameter to the direction by the parameter's value, for a benchmark that tracks several counts.
     """
@@ -24,6 +26,7 @@ class Benchmark:
     param_names: tuple[str, ...]
     worse: Worse
     worse_by: Mapping[str, Mapping[str, Worse]] = field(default_factory=dict)
+    kind: Kind = "number"
 
     def worse_for(self, case: Case) -> Worse:
         """The direction that is worse for a case."""
@@ -55,8 +58,22 @@ def read_suite(raw: Mapping[str, object]) -> dict[str, Benchmark]:
                 str(param): {str(value): _worse(direction, "") for value, direction in expect(by, dict, where).items()}
                 for param, by in expect(fields.get("worse_by", {}), dict, where).items()
             },
+            kind=_kind(fields.get("kind"), str(fields.get("type", "")), unit),
         )
     return suite
+
+
+def _kind(declared: object, type_: str, unit: str) -> Kind:
+    for known in get_args(Kind):
+        if declared == known:
+            return known  # type: ignore[no-any-return]  # get_args has no types
+    if unit == "seconds" or type_.startswith("time"):
+        return "time"
+    if type_ == "peakmemory":
+        return "memory"
+    if unit == "bytes":
+        return "bytes"
+    return "instructions" if unit == "instructions" else "number"
 
 
 def _worse(declared: object, unit: str) -> Worse:

@@ -34,6 +34,7 @@ class Finding:
         rule: The threshold that decided, with its number; empty where none did.
         baseline, candidate: The two numbers, in ``unit``; None where there is none.
         against: What the candidate was compared with: ``baseline 1a2b3c4d``, or ``accepted 1a2b3c4d``.
+        paired: Whether pairs of processes decided; ``baseline`` and ``candidate`` are the stored numbers even then.
     """
 
     case: Case
@@ -45,6 +46,7 @@ class Finding:
     baseline: float | None = None
     candidate: float | None = None
     against: str = ""
+    paired: bool = False
 
     @property
     def ratio(self) -> float | None:

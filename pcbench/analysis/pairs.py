@@ -94,7 +94,11 @@ def verdict(looks: Sequence[Sequence[float]], rule: Rule) -> tuple[Verdict | Non
 
 def of_look(ratios: Sequence[float], rule: Rule) -> Verdict | None:
     """What one look says; None while its pairs leave it open."""
-    for size in (rule.pairs, 2 * rule.pairs):
+    last = 2 * rule.pairs
+    without = sum(map(math.isnan, ratios))
+    if without and last - without < rule.needed(last):  # neither a quorum nor the same can come of it any more
+        return Verdict.INCONCLUSIVE
+    for size in (rule.pairs, last):
         found = _of_stage(ratios[:size], size, rule)
         if found is not None or len(ratios) < size:
             return found

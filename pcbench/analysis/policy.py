@@ -33,7 +33,26 @@ class Policy:
         host_cases: Fewer cases than this cannot tell.
         instructions: Counted instructions have changed beyond this.
         byte_share, byte_least: Bytes have changed beyond this share, and beyond so many bytes.
+        memory_share: Peak memory has changed beyond this share: what the allocator keeps differs from run to run.
+        number_share: A number that is neither a time, nor bytes, nor whole, is a suspect beyond this.
         range_factor: And beyond so many times the range of the samples, where there are several.
+        sure_ratio: From here on pairs are not asked to confirm stored times: blocks laid out for one would not end.
+        night_suite, night_canary: Shares of a night's budget for the suite and for pairs of the same code; the rest
+            confirms suspects and names commits.
+        night_few: What fewer repetitions are taken to cost, of all, until a night has measured it.
+        night_idle: A timing is left out of so many nights in a row at most, whatever the budget.
+        canary_cases: How many cases a night measures in pairs of the same code; which ones, changes from night to night.
+        run_nights: A slow-down is alerted on when this many nights lie above ``run_quantile`` of the nights before, of
+            which at most ``run_history`` and at least ``run_least`` are looked at.
+        run_shift, run_sigmas: And when their median is above the median before by this share, and by so many robust
+            standard deviations of a night.
+        step_penalty: What a further step must explain, in units of the kernel's cost, to be listed.
+        step_correlated: The same where neighbouring nights are correlated by more than ``step_correlation``.
+        step_nights: Nights that a step must have on either side; an outlier has one.
+        step_shift, step_sigmas: A step is larger than this share, and than so many robust standard deviations.
+        alert_penalty: As ``step_penalty``, for steps that are alerted on: quieter, and slower.
+        alert_history: They are looked for in so many of the newest nights, as many as the rule was measured with.
+        alert_nights: A step is alerted on for so many nights; two within so many nights are one.
         ignore: The case is measured and shown, and never judged.
     """
 
@@ -44,7 +63,7 @@ class Policy:
     floor_s: float = 5e-9
     pairs: int = 20
     quorum: float = 0.75
-    slow_s: float = 0.1
+    slow_s: float = 0.05
     slow_delta: float = 0.05
     slow_pairs: int = 10
     slow_quorum: float = 0.8
@@ -55,7 +74,30 @@ class Policy:
     instructions: float = 0.002
     byte_share: float = 0.002
     byte_least: int = 64
+    memory_share: float = 0.02
+    number_share: float = 0.05
     range_factor: float = 4.0
+    sure_ratio: float = 10.0
+    night_suite: float = 0.6
+    night_canary: float = 0.1
+    night_few: float = 0.5
+    night_idle: int = 6
+    canary_cases: int = 2
+    run_nights: int = 5
+    run_quantile: float = 0.85
+    run_history: int = 45
+    run_least: int = 20
+    run_shift: float = 0.01
+    run_sigmas: float = 1.5
+    step_penalty: float = 4.0
+    step_correlated: float = 6.0
+    step_correlation: float = 0.3
+    step_nights: int = 4
+    step_shift: float = 0.005
+    step_sigmas: float = 0.5
+    alert_penalty: float = 8.0
+    alert_history: int = 100
+    alert_nights: int = 5
     ignore: bool = False
     overrides: tuple[tuple[str, Mapping[str, Any]], ...] = field(default=())
 
@@ -100,4 +142,6 @@ def _checked(values: Mapping[str, Any], where: str) -> dict[str, Any]:
             raise UsageError(f"{where}: {name} is {value!r}; it must be above 0")
         if name in ("quorum", "slow_quorum") and not 0.5 < value <= 1:
             raise UsageError(f"{where}: {name} is {value!r}; a quorum is a share above 0.5, up to 1")
+        if name == "run_quantile" and value >= 1:
+            raise UsageError(f"{where}: {name} is {value!r}; a quantile is below 1")
     return dict(values)

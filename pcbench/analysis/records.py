@@ -13,6 +13,7 @@ from pcbench.claims import ClaimResult
 from pcbench.guard_samples import Census
 
 Worse = Literal["up", "down", "any"]
+Kind = Literal["time", "count", "bytes", "memory", "instructions", "number"]
 
 
 class Verdict(StrEnum):
@@ -64,7 +65,7 @@ class Case:
         return Case(self.benchmark, tuple(pair for pair in self.params if pair[0] != name))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Measurement:
     """A number that asv stored.
 
@@ -74,6 +75,7 @@ class Measurement:
         low, high: Quartiles of the samples; None where there is one sample.
         n: Number of samples; None for a plain number, such as a count.
         worse: The direction that is worse; ``any`` where none is declared.
+        kind: What it is: a time, an exact count, bytes, peak memory, instructions, or any other number.
     """
 
     value: float
@@ -83,6 +85,7 @@ class Measurement:
     high: float | None = None
     n: int | None = None
     worse: Worse = "any"
+    kind: Kind = "number"
 
 
 @dataclass(frozen=True)

@@ -59,15 +59,22 @@ def by_place(runs: Sequence[Run]) -> dict[Place, list[Run]]:
     return found
 
 
+def newest_runs(runs: Sequence[Run]) -> list[Run]:
+    """The newest run of each place: that of the newest commit first, then of the place with the most commits."""
+    ordered = sorted(by_place(runs).values(), key=lambda each: (each[-1].date, len(each)), reverse=True)
+    return [each[-1] for each in ordered]
+
+
 def all_series(runs: Sequence[Run]) -> list[Series]:
     """A series for every case that has a number in any run."""
-    found: dict[tuple[Place, Case], list[tuple[int, Measurement]]] = {}
-    places = by_place(runs)
-    for place, ordered in places.items():
+    series = []
+    for place, ordered in by_place(runs).items():
+        found: dict[Case, list[tuple[int, Measurement]]] = {}
         for index, run in enumerate(ordered):
             for case, measurement in run.measurements.items():
-                found.setdefault((place, case), []).append((index, measurement))
-    return [Series(place, case, tuple(points), len(places[place])) for (place, case), points in found.items()]
+                found.setdefault(case, []).append((index, measurement))
+        series += [Series(place, case, tuple(points), len(ordered)) for case, points in found.items()]
+    return series
 
 
 def lost(runs: Sequence[Run]) -> list[tuple[Place, Case]]:

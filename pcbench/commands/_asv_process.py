@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import itertools
 import json
+import math
 import os
 import re
 import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +24,7 @@ from pcbench.commands._progress import Step, steps
 _POLL_S = 0.2
 _ENDING_S = 30.0
 _QUOTE = "'"
+_PR_SET_PDEATHSIG = 1
 _TOTAL = re.compile(r"\((\d+) commits \* (\d+) environments \* \d+ benchmarks\)")
 
 
@@ -30,7 +34,8 @@ class Ending:
 
     Attributes:
         returncode: 0 done, 2 some case failed, else it could not measure.
-        interrupted: Ctrl-C ended it; what it had measured is stored.
+        interrupted: Ctrl-C ended it, or its limit; what it had measured is stored.
+        out_of_time: It was its limit.
         started, total: The cases that it started, those that failed too, and all that there were to measure.
     """
 
@@ -38,12 +43,27 @@ class Ending:
     interrupted: bool
     started: int
     total: int
+    out_of_time: bool = False
 
 
-def run(words: Sequence[str], *, root: Path, results: Path, log: Path, variables: Mapping[str, str]) -> Ending:
+def run(
+    words: Sequence[str],
+    *,
+    root: Path,
+    results: Path,
+    log: Path,
+    variables: Mapping[str, str],
+    limit_s: float | None = None,
+    inherited: Sequence[int] = (),
+) -> Ending:
     """Run ``asv`` with ``words`` in ``root``; its output goes to ``log``, progress to stderr.
 
-    At Ctrl-C asv is interrupted, too, and waited for: it ends its processes and stores what it has.
+    At Ctrl-C asv is interrupted, too, and waited for: it ends its processes and stores what it has. So it does where
+    this process is killed.
+
+    Args:
+        limit_s: Seconds after which it is interrupted.
+        inherited: Files that asv keeps open until it ends, such as a lock.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="pcbench-bench-") as folder, log.open("w") as output:
@@ -58,21 +78,39 @@ def run(words: Sequence[str], *, root: Path, results: Path, log: Path, variables
             stderr=subprocess.STDOUT,
             # Ctrl-C in a terminal then reaches this process alone, which hands it on once.
             start_new_session=True,
+            pass_fds=inherited,
+            preexec_fn=_interrupted_with_its_parent(),
         )
-        interrupted = False
+        interrupted = out_of_time = False
         try:
-            _follow(process, told, results, log)
+            out_of_time = not _follow(process, told, results, log, limit_s)
         except KeyboardInterrupt:
             interrupted = True
             print("interrupted: ending asv, which stores what it has measured", file=sys.stderr)
         finally:
             _end(process)
         started = len(told.read_text().splitlines())
-        return Ending(process.returncode, interrupted, started, _total(log, _cases(results)) if started else 0)
+        total = _total(log, _cases(results)) if started else 0
+        return Ending(process.returncode, interrupted or out_of_time, started, total, out_of_time)
 
 
-def _follow(process: subprocess.Popen[bytes], told: Path, results: Path, log: Path) -> None:
-    """Say each case that starts, until asv ends."""
+def _interrupted_with_its_parent() -> Callable[[], None] | None:
+    """What a child runs at its start so that the kernel interrupts it when its parent is killed; Linux alone can."""
+    if sys.platform != "linux":
+        return None
+    prctl = ctypes.CDLL(None).prctl  # looked up here: the child, between fork and exec, is to load nothing
+
+    def ask() -> None:
+        prctl(_PR_SET_PDEATHSIG, int(signal.SIGINT))
+
+    return ask
+
+
+def _follow(
+    process: subprocess.Popen[bytes], told: Path, results: Path, log: Path, limit_s: float | None = None
+) -> bool:
+    """Say each case that starts, until asv ends; False where the limit came first."""
+    deadline = math.inf if limit_s is None else time.monotonic() + limit_s
     with contextlib.ExitStack() as stack, told.open() as stream:
         step: Step | None = None
         cases: dict[str, list[tuple[str, ...]]] = {}
@@ -87,19 +125,24 @@ def _follow(process: subprocess.Popen[bytes], told: Path, results: Path, log: Pa
                 params = cases.get(name, [])
                 step(f"{start['commit'][:8]} {_named(name, params[index] if index < len(params) else ())}")
             if ended:
-                return
+                return True
+            if time.monotonic() > deadline:
+                return False
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(_POLL_S)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     if process.poll() is None:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would leave asv's processes behind
-        process.send_signal(signal.SIGINT)
+        # A second Ctrl-C would leave asv's processes behind.
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
         try:
+            process.send_signal(signal.SIGINT)
             process.wait(_ENDING_S)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
+        finally:
+            signal.signal(signal.SIGINT, before)
     process.wait()
 
 

@@ -10,7 +10,8 @@ from pcbench.analysis.recommendation import CALLS_PER_START
 from pcbench.asking import Setting, usable_cpus
 from pcbench.commands._argument_types import above_0, positive_int
 from pcbench.commands._builds import add_env_argument
-from pcbench.commands._outputs import check_figure, check_writable
+from pcbench.commands._files import check_writable
+from pcbench.commands._outputs import check_figure
 from pcbench.commands._rounds import Plan
 from pcbench.conditions import CONDITIONS
 from pcbench.errors import UsageError

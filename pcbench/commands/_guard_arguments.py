@@ -10,7 +10,8 @@ from pcbench import guard_families
 from pcbench.asking import Setting
 from pcbench.commands._argument_types import above_0, positive_int
 from pcbench.commands._builds import add_env_argument
-from pcbench.commands._outputs import check_figure, check_writable
+from pcbench.commands._files import check_writable
+from pcbench.commands._outputs import check_figure
 from pcbench.errors import UsageError
 from pcbench.guard_sampling import CENSUS_SIZE, SIZES
 

@@ -19,7 +19,8 @@ from pcbench.commands import Command
 from pcbench.commands._builds import builds
 from pcbench.commands._compare_arguments import add_arguments, plan
 from pcbench.commands._compared import Compared, compared, measure, steps_of
-from pcbench.commands._outputs import save_figure, write
+from pcbench.commands._files import write
+from pcbench.commands._outputs import save_figure
 from pcbench.commands._progress import steps
 from pcbench.conditions import CONDITIONS
 from pcbench.errors import PcbenchError

@@ -17,9 +17,10 @@ from pcbench.analysis.guard_report import GuardReport
 from pcbench.analysis.guard_slopes import slopes
 from pcbench.commands import Command
 from pcbench.commands._builds import builds
+from pcbench.commands._files import write
 from pcbench.commands._guard_arguments import STDOUT, add_arguments, asked
 from pcbench.commands._guard_rounds import Examined, count_instructions, measure, steps_of
-from pcbench.commands._outputs import save_figure, write
+from pcbench.commands._outputs import save_figure
 from pcbench.commands._progress import steps
 from pcbench.errors import PcbenchError
 from pcbench.reports._guard_slopes import draw_slopes

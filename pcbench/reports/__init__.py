@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from matplotlib.figure import Figure
 
-from pcbench.analysis.records import Run
+from pcbench.analysis.shown import Shown
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,10 @@ class Report:
         title: What it shows, in a few words.
         draw: Its figure; None where the runs hold nothing that it shows.
         table: Its numbers; None likewise.
+        said: Sentences beside them, such as how much stayed as it was.
     """
 
     title: str
-    draw: Callable[[Sequence[Run]], Figure | None]
-    table: Callable[[Sequence[Run]], Table | None]
+    draw: Callable[[Shown], Figure | None]
+    table: Callable[[Shown], Table | None]
+    said: Callable[[Shown], Sequence[str]] = lambda shown: ()

@@ -11,19 +11,29 @@ UNKNOWN = "unknown"
 
 def ran_on(run: Run) -> str:
     """Machine, torch, triton and threads of a run; ``unknown`` where it has no sidecar."""
+    return f"{_hardware(run)}; {_build(run)}"
+
+
+def _hardware(run: Run) -> str:
     machine = run.machine
     parts = [machine.name, machine.cpu, None if machine.num_cpu is None else f"{machine.num_cpu} CPUs", machine.gpu]
-    hardware = ", ".join(part for part in parts if part)
+    return ", ".join(part for part in parts if part)
+
+
+def _build(run: Run) -> str:
     context = run.context
     if context is None:
-        return f"{hardware}; torch {UNKNOWN}: the result has no readable sidecar"
+        return f"torch {UNKNOWN}: the result has no readable sidecar"
     threads = UNKNOWN if context.threads is None else str(context.threads)
-    return f"{hardware}; torch {context.torch or UNKNOWN}, triton {context.triton or 'none'}, threads {threads}"
+    return f"torch {context.torch or UNKNOWN}, triton {context.triton or 'none'}, threads {threads}"
 
 
 def all_ran_on(runs: Sequence[Run]) -> str:
-    """What the runs ran on, each description once, newest first."""
-    return ". ".join(dict.fromkeys(ran_on(run) for run in reversed(runs))) + "."
+    """What the runs ran on, newest first: each machine once, and under it each build once."""
+    builds: dict[str, dict[str, None]] = {}
+    for run in reversed(runs):
+        builds.setdefault(_hardware(run), {})[_build(run)] = None
+    return ". ".join(f"{hardware}; {'; '.join(found)}" for hardware, found in builds.items()) + "."
 
 
 def sample_counts(measurements: Iterable[Measurement], one: str = "sample", several: str = "samples") -> str:

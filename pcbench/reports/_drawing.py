@@ -32,7 +32,12 @@ def look(name: str, names: tuple[str, ...]) -> tuple[str, str, Dash]:
     if name == EAGER:
         return INK, "o", "-"
     place = sorted(set(names) - {EAGER}).index(name)
-    return _COLOURS[place % len(_COLOURS)], _MARKERS[place % len(_MARKERS)], _DASHES[place % len(_DASHES)]
+    turn = place // len(_COLOURS)  # once the colours are used up, each comes again with another mark and line
+    return (
+        _COLOURS[place % len(_COLOURS)],
+        _MARKERS[(place + 3 * turn) % len(_MARKERS)],
+        _DASHES[(place + 3 * turn) % len(_DASHES)],
+    )
 
 
 def figure(width: float, height: float) -> Figure:
@@ -41,7 +46,7 @@ def figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), dpi=100, layout=layout, facecolor="white")
 
 
-def title(fig: Figure, text: str, *, columns: int = 100) -> None:
+def title(fig: Figure, text: str, *, columns: int = 92) -> None:
     """The finding, above everything."""
     fig.suptitle(textwrap.fill(text, columns), x=0.01, ha="left", fontsize=12, fontweight="bold", color=INK)
 

@@ -8,34 +8,19 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
+from pcbench.analysis.case_rows import CaseRow
 from pcbench.analysis.quantities import counted
 from pcbench.analysis.records import Context, Problem, Results, Run
 from pcbench.analysis.series import by_place
 from pcbench.reports import Table
 from pcbench.reports._captions import ran_on
+from pcbench.reports._page_cases import SCRIPT, cases_section
+from pcbench.reports._page_style import STYLE
 
-_STYLE = """
-body { margin: 0 auto; max-width: 66rem; padding: 1rem; color: #222; background: #fff;
-       font: 1rem/1.5 system-ui, sans-serif; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.2rem; margin-top: 2.5rem; border-top: 1px solid #ddd; padding-top: 1rem; }
-nav { margin: 1rem 0; } nav a { margin-right: 1rem; } a { color: #0072b2; }
-.wide { overflow-x: auto; }
-.wide img { display: block; width: 100%; min-width: 40rem; max-width: 62rem; height: auto; }
-table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums; }
-td { min-width: 5.5rem; }
-th, td { text-align: left; padding: .2rem .8rem .2rem 0; border-bottom: 1px solid #eee; vertical-align: top; }
-th { border-bottom: 2px solid #767676; white-space: nowrap; }
-summary { cursor: pointer; margin: .8rem 0; }
-code { overflow-wrap: anywhere; }
-th:first-child, td:first-child { position: sticky; left: 0; background: #fff; }
-.finding, .hint { display: none; }
-.hint { margin: .2rem 0; font-size: .85rem; color: #555; }
-@media (max-width: 45rem) {
-  .finding, .hint { display: block; }
-  th:first-child, td:first-child { min-width: 9rem; max-width: 45vw; overflow-wrap: anywhere; white-space: normal; }
-}
-.problem { border-left: 4px solid #d55e00; padding: .1rem 1rem; background: #fdf3ec; }
-"""
+_NOTHING_LEAVES = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+
+_UNFOLDED = 12
+"""A longer table is folded."""
 
 _HINT = '<p class="hint">\u2194 Swipe sideways to see all of it.</p>'
 
@@ -48,6 +33,7 @@ class Section:
         name: The report's name; the figure's anchor.
         finding: The figure's title, for those who do not see it.
         png: The figure; None, with ``table`` None, where the results hold nothing that it shows.
+        said: Sentences beside them.
     """
 
     name: str
@@ -55,23 +41,32 @@ class Section:
     finding: str = ""
     png: bytes | None = None
     table: Table | None = None
+    said: tuple[str, ...] = ()
 
 
-def page(sections: Sequence[Section], results: Results) -> str:
-    """The whole page: what was measured, what could not be read, figures with their numbers, and what is missing."""
-    links = [(section.name, section.title) for section in sections] + [("missing", "What has no number")]
+def page(sections: Sequence[Section], results: Results, cases: Sequence[CaseRow] = ()) -> str:
+    """The whole page: what was measured, what could not be read, figures with their numbers, and what is missing.
+
+    All cases come after the first section, in a table that can be searched and sorted.
+    """
+    named = [(section.name, section.title) for section in sections]
+    links = [*named[:1], *([("cases", "All cases")] if cases else []), *named[1:], ("missing", "What has no number")]
     places = len(by_place(results.runs))
     nav = "".join(f'<a href="#{escape(anchor)}">{escape(text)}</a>' for anchor, text in links)
     parts = [
         f"<h1>pcbench: what persisted, compiled models cost</h1>{_measured(results.runs)}<nav>{nav}</nav>",
         _problems(results.problems),
-        *(_section(section, places) for section in sections),
+        *(_section(section, places) for section in sections[:1]),
+        cases_section(cases) if cases else "",
+        *(_section(section, places) for section in sections[1:]),
         _missing(results.runs),
+        f"<script>{SCRIPT}</script>" if cases else "",
     ]
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<link rel="icon" href="data:,"><title>pcbench report</title><style>{_STYLE}</style></head>\n<body>\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_NOTHING_LEAVES}">'
+        f'<link rel="icon" href="data:,"><title>pcbench report</title><style>{STYLE}</style></head>\n<body>\n'
         + "\n".join(part for part in parts if part)
         + "\n</body></html>\n"
     )
@@ -124,11 +119,13 @@ def _section(section: Section, places: int) -> str:
         alt = escape(section.finding, quote=True)
         parts.append(f'<p class="finding">{escape(section.finding)}.</p>')
         parts.append(f'{_HINT}<div class="wide"><img alt="{alt}" src="data:image/png;base64,{data}"></div>')
+    parts += [f"<p>{escape(sentence)}</p>" for sentence in section.said]
     if section.table is not None:
-        parts.append(
-            f"<details><summary>The numbers</summary>{_table(_one_environment(section.table, places))}</details>"
-        )
-    if section.png is None and section.table is None:
+        table = _table(_one_environment(section.table, places))
+        unfolded = " open" if len(section.table.rows) <= _UNFOLDED else ""
+        rows = counted(len(section.table.rows), "row")
+        parts.append(f"<details{unfolded}><summary>The numbers ({rows})</summary>{table}</details>")
+    if section.png is None and section.table is None and not section.said:
         parts.append("<p>The results hold nothing that this report shows.</p>")
     return "\n".join(parts)
 
@@ -162,7 +159,7 @@ def _one_environment(table: Table, places: int) -> Table:
 
 
 def _table(table: Table) -> str:
-    header = "".join(f"<th>{escape(cell)}</th>" for cell in table.header)
+    header = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in table.header)
     rows = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>\n" for row in table.rows)
     hint = _HINT if len(table.header) > 2 else ""
     return f'{hint}<div class="wide"><table><thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table></div>'

@@ -13,7 +13,8 @@ from matplotlib.patches import Patch
 from pcbench.analysis.capture_table import OTHER_IS, PHASE_LABELS
 from pcbench.analysis.quantities import counted, digits, quantity, seconds
 from pcbench.analysis.records import Absence, Case, Measurement, Run
-from pcbench.analysis.series import Place, by_place
+from pcbench.analysis.series import Place, newest_runs
+from pcbench.analysis.shown import Shown
 from pcbench.reports import Report, Table
 from pcbench.reports._captions import all_ran_on, sample_counts
 from pcbench.reports._drawing import INK, caption, figure, plain_axes, title
@@ -22,12 +23,13 @@ from pcbench.samples import CAPTURE_COUNTS
 _LOOKS = {
     "dynamo_s": ("#0072B2", ""),
     "aot_autograd_s": ("#56B4E9", "///"),
-    "inductor_s": ("#009E73", ""),
+    "inductor_s": ("#009E73", "..."),
     "compile_s": ("#D55E00", ""),
     "serialise_s": ("#CC79A7", "xxx"),
     "other_s": ("#cccccc", ""),
 }
 _BAR_INCHES = 0.3
+_MOST_PANELS = 12
 
 
 @dataclass
@@ -49,14 +51,10 @@ class _Bar:
 _Panels = dict[tuple[Place, str], dict[tuple[str, str], _Bar]]
 
 
-def _newest(runs: Sequence[Run]) -> list[Run]:
-    return [ordered[-1] for ordered in by_place(runs).values()]
-
-
 def _panels(runs: Sequence[Run]) -> _Panels:
     """Bars by place and model: slowest strategy first, cold before warm; models without any phase are left out."""
     panels: _Panels = {}
-    for run in _newest(runs):
+    for run in newest_runs(runs):
         place = Place(run.machine.name, run.environment)
         outcomes: list[tuple[Case, Measurement | Absence]] = [*run.measurements.items(), *run.absences.items()]
         for case, outcome in outcomes:
@@ -82,10 +80,12 @@ def _ordered(bars: dict[tuple[str, str], _Bar]) -> dict[tuple[str, str], _Bar]:
     return dict(sorted(bars.items(), key=lambda item: (-slowest[item[0][0]], item[0])))
 
 
-def _draw(runs: Sequence[Run]) -> Figure | None:
-    panels = _panels(runs)
-    if not panels:
+def _draw(shown: Shown) -> Figure | None:
+    found = _panels(shown.runs)
+    if not found:
         return None
+    panels = dict(list(found.items())[:_MOST_PANELS])
+    drawn = {place for place, _ in panels}
     heights = [0.3, *(_BAR_INCHES * len(bars) + 0.1 for bars in panels.values())]
     fig = figure(10, sum(heights) + 0.6 * len(panels) + 1.4)
     legend, *axes = fig.subplots(len(heights), 1, gridspec_kw={"height_ratios": heights}, squeeze=False)[:, 0]
@@ -100,14 +100,15 @@ def _draw(runs: Sequence[Run]) -> Figure | None:
         _draw_panel(one, list(bars.values()))
         one.set_title(f"{model} ({place})" if several else model, loc="left", fontsize=10.5, color=INK)
     axes[-1].set_xlabel("seconds of capture and save", fontsize=9.5)
-    title(fig, _finding(panels))
-    newest = _newest(runs)
+    title(fig, _finding(found))
+    newest = [run for run in newest_runs(shown.runs) if Place(run.machine.name, run.environment) in drawn]
+    hidden = f"{len(panels)} of {len(found)} panels are drawn; the table has all. " * (len(panels) < len(found))
     measured = [m for bars in panels.values() for bar in bars.values() for m in bar.phases.values()]
     caption(
         fig,
         f"Commit {', '.join(dict.fromkeys(run.commit[:8] for run in newest))} on {all_ran_on(newest)} Cold: from empty "
         f"compiler caches; warm: from those that a capture left. {_first_upper(OTHER_IS)}. "
-        f"Each part: {sample_counts(measured, 'capture', 'captures')}.",
+        f"Each part: {sample_counts(measured, 'capture', 'captures')}. {hidden}",
         columns=150,
     )
     return fig
@@ -155,9 +156,9 @@ def _first_upper(words: str) -> str:
     return words[0].upper() + words[1:]
 
 
-def _table(runs: Sequence[Run]) -> Table | None:
+def _table(shown: Shown) -> Table | None:
     rows = []
-    panels = _panels(runs)
+    panels = _panels(shown.runs)
     for (place, model), bars in panels.items():
         for bar in bars.values():
             cells = [_cell(bar, bar.phases, phase) for phase in _LOOKS]

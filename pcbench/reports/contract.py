@@ -13,6 +13,7 @@ from pcbench.analysis.neighbours import torch_of
 from pcbench.analysis.quantities import counted
 from pcbench.analysis.records import Run
 from pcbench.analysis.series import Place, by_place
+from pcbench.analysis.shown import Shown
 from pcbench.claims import ClaimOutcome
 from pcbench.reports import Report, Table
 from pcbench.reports._captions import all_ran_on
@@ -25,34 +26,37 @@ _LOOKS = {
     ClaimOutcome.CRASHED: ("#222222", "xxx"),
 }
 _MOST_RUNS = 12
+_MOST_PLACES = 6
 _BAR_INCHES = 0.3
 
 
-def _draw(runs: Sequence[Run]) -> Figure | None:
-    checked = with_claims(runs)
+def _draw(shown: Shown) -> Figure | None:
+    checked = with_claims(shown.runs)
     if not checked:
         return None
-    panels = {place: ordered[-_MOST_RUNS:] for place, ordered in by_place(checked).items()}
+    places = sorted(by_place(checked).items(), key=lambda item: item[1][-1].date, reverse=True)
+    panels = {place: ordered[-_MOST_RUNS:] for place, ordered in places[:_MOST_PLACES]}
     documents = sorted({result.document for run in checked for result in run.claims.values()})
-    heights = [0.3, *(_BAR_INCHES * len(shown) + 0.1 for shown in panels.values())]
+    heights = [0.3, *(_BAR_INCHES * len(newest) + 0.1 for newest in panels.values())]
     fig = figure(10, sum(heights) + 0.7 * len(panels) + 1.3)
     grid = fig.add_gridspec(len(heights), len(documents), height_ratios=heights)
     key = fig.add_subplot(grid[0, :])
     key.axis("off")
     handles = [Patch(facecolor=look[0], hatch=look[1], edgecolor="white", label=str(o)) for o, look in _LOOKS.items()]
     key.legend(handles=handles, loc="center left", ncols=len(handles), fontsize=9.5, frameon=False, borderpad=0)
-    for row, (place, shown) in enumerate(panels.items(), start=1):
+    for row, (place, newest) in enumerate(panels.items(), start=1):
         for column, document in enumerate(documents):
             axes = fig.add_subplot(grid[row, column])
-            _draw_panel(axes, shown, document, labelled=column == 0)
+            _draw_panel(axes, newest, document, labelled=column == 0)
             # The place is as wide as two columns: it stands over the first alone.
             below = "" if len(panels) == 1 else f"\n{place if column == 0 else ''}"
             axes.set_title(document + below, loc="left", fontsize=9.5, color=INK)
     title(fig, _finding(checked))
+    hidden = f"{len(panels)} of {len(places)} environments are drawn, the newest. " * (len(panels) < len(places))
     caption(
         fig,
         "Claims by outcome; newest runs, oldest on top. A claim is a sentence of a document with a program that can "
-        f"find it broken; n = 1 process each. {all_ran_on(checked)}",
+        f"find it broken; n = 1 process each. {hidden}{all_ran_on([run for runs in panels.values() for run in runs])}",
     )
     return fig
 
@@ -87,8 +91,8 @@ def _finding(checked: Sequence[Run]) -> str:
     return f"{held}; {counted(len(found), 'claim')} changed, of which {lost} held before"
 
 
-def _table(runs: Sequence[Run]) -> Table | None:
-    checked = with_claims(runs)
+def _table(shown: Shown) -> Table | None:
+    checked = with_claims(shown.runs)
     if not checked:
         return None
     header = ("claim", "old outcome", "new outcome", "evidence", "from", "to", "what it says", "environment")

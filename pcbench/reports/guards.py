@@ -15,6 +15,7 @@ from pcbench.analysis.neighbours import over_builds, over_commits, torch_of
 from pcbench.analysis.quantities import counted, digits
 from pcbench.analysis.records import Run
 from pcbench.analysis.series import Place, by_place
+from pcbench.analysis.shown import Shown
 from pcbench.guard_samples import Census
 from pcbench.reports import Report, Table
 from pcbench.reports._captions import all_ran_on
@@ -41,7 +42,8 @@ class _Step:
     delta: int
 
 
-def _draw(runs: Sequence[Run]) -> Figure | None:
+def _draw(shown: Shown) -> Figure | None:
+    runs = shown.runs
     counting = [run for run in runs if run.censuses]
     timed = next(((run, found) for run in reversed(runs) if (found := slopes_of(run))), None)
     if not counting and timed is None:
@@ -64,11 +66,11 @@ def _draw(runs: Sequence[Run]) -> Figure | None:
         axes.set_title(f"guards of each model, newest commits{where}", loc="left", fontsize=9.5, color=INK)
     finding = "; ".join([*_census_finding(strips.values()), *([] if timed is None else [slope_finding(timed[1])])])
     title(fig, finding[0].upper() + finding[1:], columns=92)
-    shown = [*([] if timed is None else [timed[0]]), *(run for place in strips for run in dict(newest)[place])]
+    drawn = [*([] if timed is None else [timed[0]]), *(run for place in strips for run in dict(newest)[place])]
     hidden = f"{len(strips)} of {len(newest)} environments are drawn, the newest. " * (len(strips) < len(newest))
     said = "" if timed is None else slope_caption(timed[1])
     counts = "Guards: exact, the same in n = 2 processes with different hash seeds. " * bool(strips)
-    caption(fig, f"{said}{counts}{hidden}{all_ran_on(sorted(shown, key=lambda run: run.date))}")
+    caption(fig, f"{said}{counts}{hidden}{all_ran_on(sorted(drawn, key=lambda run: run.date))}")
     return fig
 
 
@@ -154,8 +156,8 @@ def _census_finding(strips: Collection[Mapping[str, Sequence[_Step]]]) -> list[s
     return [f"the newest commit changed the guard census of {len({m for m, _ in changed})} of {models} ({named})"]
 
 
-def _table(runs: Sequence[Run]) -> Table | None:
-    counting = [run for run in runs if run.censuses]
+def _table(shown: Shown) -> Table | None:
+    counting = [run for run in shown.runs if run.censuses]
     if not counting:
         return None
     pairs = sorted((*over_commits(counting), *over_builds(counting)), key=lambda pair: -pair[1].date.timestamp())

@@ -13,7 +13,9 @@ from matplotlib.lines import Line2D
 from pcbench.analysis.quantities import quantity
 from pcbench.analysis.recommendation import MEANING
 from pcbench.analysis.records import Absence, Case, Measurement, Run
-from pcbench.analysis.series import Place, by_place
+from pcbench.analysis.series import Place, newest_runs
+from pcbench.analysis.shown import Shown
+from pcbench.analysis.start_payback import payback_words, starts_to_pay
 from pcbench.reports import Report, Table
 from pcbench.reports._captions import all_ran_on, sample_counts
 from pcbench.reports._drawing import INK, caption, figure, log_axis, plain_axes, title, write_quantity
@@ -22,6 +24,7 @@ from pcbench.samples import EAGER, USUAL_TEMPERATURES
 
 _LOOKS = {"cold": ("#0072B2", "s", -0.22), "warm": ("#E69F00", "D", 0.0), "hot": ("#D55E00", "o", 0.22)}
 _ROW_INCHES = 0.36
+_MOST_PANELS = 12
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,7 @@ class _Panel:
     """One benchmark and model of a place's newest run."""
 
     place: Place
+    run: Run
     shared: Case
     measurements: dict[tuple[str, str], Measurement]
     absences: dict[tuple[str, str], Absence]
@@ -58,13 +62,9 @@ class _Panel:
         return found
 
 
-def _newest(runs: Sequence[Run]) -> list[Run]:
-    return [ordered[-1] for ordered in by_place(runs).values()]
-
-
 def _panels(runs: Sequence[Run]) -> list[_Panel]:
     panels: dict[tuple[Place, Case], _Panel] = {}
-    for run in _newest(runs):
+    for run in newest_runs(runs):
         place = Place(run.machine.name, run.environment)
         outcomes: list[tuple[Case, Measurement | Absence]] = [*run.measurements.items(), *run.absences.items()]
         for case, outcome in outcomes:
@@ -72,7 +72,7 @@ def _panels(runs: Sequence[Run]) -> list[_Panel]:
             if strategy is None or temperature not in _LOOKS or "load" not in case.benchmark.lower():
                 continue
             shared = case.without("strategy").without("temperature")
-            panel = panels.setdefault((place, shared), _Panel(place, shared, {}, {}))
+            panel = panels.setdefault((place, shared), _Panel(place, run, shared, {}, {}))
             if isinstance(outcome, Absence):
                 panel.absences[strategy, temperature] = outcome
             elif outcome.unit == "seconds":
@@ -80,20 +80,22 @@ def _panels(runs: Sequence[Run]) -> list[_Panel]:
     return [panel for panel in panels.values() if panel.measurements]
 
 
-def _draw(runs: Sequence[Run]) -> Figure | None:
-    panels = _panels(runs)
-    if not panels:
+def _draw(shown: Shown) -> Figure | None:
+    found = _panels(shown.runs)
+    if not found:
         return None
+    panels = found[:_MOST_PANELS]
+    drawn = {panel.place for panel in panels}
     heights = [0.25, *(_ROW_INCHES * len(panel.strategies) + 0.1 for panel in panels)]
     fig = figure(10, sum(heights) + 0.6 * len(panels) + 1.3)
     legend, *axes = fig.subplots(len(heights), 1, gridspec_kw={"height_ratios": heights}, squeeze=False)[:, 0]
     legend.axis("off")
     present = {temperature for panel in panels for _, temperature in panel.measurements}
-    shown = [temperature for temperature in USUAL_TEMPERATURES if temperature in present]
+    temperatures = [temperature for temperature in USUAL_TEMPERATURES if temperature in present]
     handles = [
         Line2D([], [], color=colour, marker=marker, markeredgecolor=INK, markersize=8, linewidth=2, label=temperature)
         for temperature, (colour, marker, _) in _LOOKS.items()
-        if temperature in shown
+        if temperature in temperatures
     ]
     legend.legend(handles=handles, loc="center left", ncols=len(handles), fontsize=9.5, frameon=False, borderpad=0)
     values = [m.value for panel in panels for m in panel.measurements.values()]
@@ -101,16 +103,17 @@ def _draw(runs: Sequence[Run]) -> Figure | None:
     for one, panel in zip(axes, panels, strict=True):
         _draw_panel(one, panel, min(values), max(values), several)
     axes[-1].set_xlabel("time to the first output (logarithmic)", fontsize=9.5)
-    title(fig, _finding(panels))
-    newest = _newest(runs)
+    title(fig, _finding(found))
+    hidden = f" {len(panels)} of {len(found)} panels are drawn; the table has all." * (len(panels) < len(found))
+    newest = [run for run in newest_runs(shown.runs) if Place(run.machine.name, run.environment) in drawn]
     commits = ", ".join(dict.fromkeys(run.commit[:8] for run in newest))
     measured = [m for panel in panels for m in panel.measurements.values()]
     caption(
         fig,
         f"Commit {commits} on {all_ran_on(newest)} "
-        + "; ".join(f"{temperature}: {MEANING[temperature]}" for temperature in shown)
+        + "; ".join(f"{temperature}: {MEANING[temperature]}" for temperature in temperatures)
         + f". Marks: {sample_counts(measured, 'process', 'processes')}; "
-        "lines: quartiles, none for a single sample.",
+        f"lines: quartiles, none for a single sample.{hidden}",
     )
     return fig
 
@@ -187,14 +190,15 @@ def _beside_eager(found: Standing) -> str:
     return f"{said}, {'faster' if first.median_s < eager.median_s else 'slower'} than eager ({time})"
 
 
-def _table(runs: Sequence[Run]) -> Table | None:
+def _table(shown: Shown) -> Table | None:
     rows = []
-    for panel in _panels(runs):
+    for panel in _panels(shown.runs):
         heading = ", ".join(value for _, value in panel.shared.params) or panel.shared.benchmark
         for strategy in panel.strategies:
             cells = [_cell(panel, (strategy, temperature)) for temperature in USUAL_TEMPERATURES]
-            rows.append((heading, strategy, *cells, str(panel.place)))
-    header = ("model", "strategy", *USUAL_TEMPERATURES, "environment")
+            paid = payback_words(starts_to_pay(panel.run, panel.shared.param("model") or "", strategy))
+            rows.append((heading, strategy, *cells, paid, str(panel.place)))
+    header = ("model", "strategy", *USUAL_TEMPERATURES, "capture paid back", "environment")
     return Table(header, tuple(rows)) if rows else None
 
 
@@ -208,4 +212,14 @@ def _cell(panel: _Panel, key: tuple[str, str]) -> str:
     return f"{value} ({quantity(found.low, found.unit)} to {quantity(found.high, found.unit)}, n={found.n})"
 
 
-REPORT = Report("Load to first output, newest commit", _draw, _table)
+def _said(shown: Shown) -> list[str]:
+    """What the table says of break-even, and where the other one is."""
+    if not _panels(shown.runs):
+        return []
+    return [
+        "Capture paid back: seconds of the cold capture / seconds by which a cold start is shorter than eager's. The "
+        "break-even over calls needs timed calls, which asv's benchmarks do not keep: pcbench compare MODEL draws it."
+    ]
+
+
+REPORT = Report("Load to first output, newest commit", _draw, _table, _said)

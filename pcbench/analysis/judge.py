@@ -1,0 +1,191 @@
+"""Gives every case of a candidate its verdict, beside one run or more that it is compared with. Pure: no files."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from pcbench.analysis.census_changes import sentences
+from pcbench.analysis.comparability import difference
+from pcbench.analysis.findings import WORST_FIRST, Finding, Judgement, worst_first
+from pcbench.analysis.paired_verdicts import judge_paired
+from pcbench.analysis.policy import Policy
+from pcbench.analysis.records import Absence, Case, Measurement, Run, Verdict
+from pcbench.analysis.series import Place
+from pcbench.analysis.stored_rules import compared, judge_stored
+from pcbench.paired import Paired
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What a candidate is compared with.
+
+    Attributes:
+        name: ``baseline`` or ``accepted``.
+        run: None where it has no result.
+        cases: The runs of cases that were accepted later than the rest.
+    """
+
+    name: str
+    run: Run | None
+    cases: Mapping[str, Run] = field(default_factory=dict)
+
+    def of(self, case: Case) -> Run | None:
+        """The run that has this case's number."""
+        return self.cases.get(str(case), self.run)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What was measured in pairs, and what is on record of pairs of the same code.
+
+    Attributes:
+        paired: By case id; several where it was measured against several baselines.
+        same_code: ln ratios by case id.
+    """
+
+    paired: Mapping[str, Sequence[Paired]] = field(default_factory=dict)
+    same_code: Mapping[str, Sequence[float]] = field(default_factory=dict)
+
+
+def judge(
+    candidate: Run,
+    references: Sequence[Reference],
+    policy: Policy,
+    evidence: Evidence | None = None,
+    vary: Collection[str] = (),
+) -> Judgement:
+    """Verdicts on all cases that the candidate or a reference has; of several references the worst verdict counts.
+
+    Args:
+        references: At least one; only the first can make a case NEW.
+        vary: What may differ between the runs, of :data:`pcbench.analysis.comparability.VARIABLE`.
+    """
+    judging = _Judging(candidate, policy, evidence or Evidence(), vary)
+    cases = {*candidate.measurements, *candidate.absences}
+    for reference in references:
+        for run in (reference.run, *reference.cases.values()):
+            if run is not None:
+                cases |= {*run.measurements, *(case for case, a in run.absences.items() if not a.not_measured)}
+    findings: list[Finding] = []
+    unavailable: list[tuple[Case, str]] = []
+    for case in sorted(cases, key=str):
+        if policy.of(case).ignore:
+            unavailable.append((case, "the policy ignores it"))
+            continue
+        found = [judging.finding(case, reference) for reference in references]
+        known = [one for i, one in enumerate(found) if one is not None and (i == 0 or one.verdict is not Verdict.NEW)]
+        if known:
+            findings.append(min(known, key=lambda one: WORST_FIRST.index(one.verdict)))
+        else:
+            unavailable.append((case, _absence(candidate, case).reason or _absence(candidate, case).status))
+    return Judgement(worst_first(_blame_the_machine(findings, policy)), tuple(unavailable))
+
+
+@dataclass(frozen=True)
+class _Judging:
+    candidate: Run
+    policy: Policy
+    evidence: Evidence
+    vary: Collection[str]
+
+    def finding(self, case: Case, reference: Reference) -> Finding | None:
+        """The verdict on a case beside a reference; None where neither has it, for the same reason."""
+        run = reference.of(case)
+        before = None if run is None else run.measurements.get(case)
+        now = self.candidate.measurements.get(case)
+        place = Place(self.candidate.machine.name, self.candidate.environment)
+        against = f"{reference.name} {run.commit[:8]}" if run is not None else f"no {reference.name}"
+        blank = Finding(case, Verdict.NEW, "", place, against=against)
+        if now is None:
+            return self._absent(blank, before, run)
+        blank = replace(blank, unit=now.unit, candidate=compared(now))
+        if before is None:
+            why = "it has no baseline" if run is None else f"{run.commit[:8]} has no number of it"
+            return replace(blank, reason=f"{why}; pcbench accept makes this one its baseline")
+        assert run is not None
+        blank = replace(blank, baseline=compared(before))
+        differing = difference(run, self.candidate, self.vary)
+        if differing is not None:
+            return replace(blank, verdict=Verdict.UNJUDGED, reason=differing)
+        return self._compared(blank, before, now, run)
+
+    def _absent(self, blank: Finding, before: Measurement | None, run: Run | None) -> Finding | None:
+        absence = _absence(self.candidate, blank.case)
+        then = None if run is None or before is not None else run.absences.get(blank.case)
+        if then is not None and (then == absence or (then.not_measured and absence.not_measured)):
+            return None
+        if before is None and absence.not_measured:
+            return None
+        reason = absence.reason or "no reason recorded"
+        if before is not None:
+            blank = replace(blank, unit=before.unit, baseline=compared(before))
+        if absence.status in ("n/a", "UNAVAILABLE", "INTERRUPTED", "left out"):
+            if before is None:
+                return replace(blank, reason=f"{absence.status}: {reason}; pcbench accept takes it as it is")
+            said = "it was not measured" if absence.not_measured else f"{absence.status}: {reason}"
+            return replace(blank, verdict=Verdict.MISSING, reason=said)
+        return replace(blank, verdict=Verdict.FAILED, reason=f"{absence.status}: {reason}")
+
+    def _compared(self, blank: Finding, before: Measurement, now: Measurement, run: Run) -> Finding:
+        policy = self.policy.of(blank.case)
+        if now.kind == "time":
+            for paired in self.evidence.paired.get(str(blank.case), ()):
+                if paired.unit == now.unit and _is_of(paired, run, self.candidate):
+                    record = self.evidence.same_code.get(str(blank.case), ())
+                    verdict, reason, rule = judge_paired(paired, policy, record)
+                    return replace(blank, verdict=verdict, reason=reason, rule=rule, paired=True)
+        said = judge_stored(before, now, policy)
+        words = "" if said.verdict is Verdict.SAME else _census_words(blank.case, run, self.candidate)
+        return replace(blank, verdict=said.verdict, reason=said.reason + words, rule=said.rule)
+
+
+def _census_words(case: Case, baseline: Run, candidate: Run) -> str:
+    """What changed in the census that a case counts an entry of, in words; empty where it counts none."""
+    model = case.param("model") or ""
+    if case.param("entry") is None or model not in baseline.censuses or model not in candidate.censuses:
+        return ""
+    words = sentences(baseline.censuses[model], candidate.censuses[model])
+    return f"; {'; '.join(words)}" if words else ""
+
+
+def _absence(run: Run, case: Case) -> Absence:
+    left_out = run.left_out.get(case.benchmark)
+    if left_out is not None:
+        return Absence("left out", left_out)
+    return run.absences.get(case, Absence("n/a"))
+
+
+def _is_of(paired: Paired, baseline: Run, candidate: Run) -> bool:
+    """Whether a paired measurement compared just these two."""
+    sides = ((paired.baseline, baseline), (paired.candidate, candidate))
+    return all(
+        side.commit == run.commit and (run.context is None or side.torch in (None, run.context.torch))
+        for side, run in sides
+    )
+
+
+def _blame_the_machine(findings: Sequence[Finding], policy: Policy) -> list[Finding]:
+    """Where more than a share of all timings moved the same way, gross stored ones are HOST, and suspects are told."""
+    timings = [one for one in findings if one.unit == "seconds" and one.ratio is not None]
+    for up in (True, False):
+        moved = [one for one in timings if _moved(one, policy, up)]
+        if len(timings) >= policy.host_cases and len(moved) > policy.host_share * len(timings):
+            share = f"{len(moved)} of {len(timings)} timings moved the same way: the machine"
+            blamed = {id(one): share for one in moved if not one.paired}
+            findings = [_blamed(one, blamed[id(one)], policy) if id(one) in blamed else one for one in findings]
+    return list(findings)
+
+
+def _blamed(finding: Finding, share: str, policy: Policy) -> Finding:
+    said = replace(finding, reason=f"{finding.reason}; {share}")
+    if finding.verdict not in (Verdict.SLOWER, Verdict.FASTER):
+        return said
+    return replace(said, verdict=Verdict.HOST, rule=f"more than {policy.host_share:.0%} of timings are the machine")
+
+
+def _moved(finding: Finding, policy: Policy, up: bool) -> bool:
+    ratio = finding.ratio
+    if ratio is None or finding.verdict is Verdict.UNJUDGED:
+        return False
+    return (ratio if up else 1 / ratio) - 1 > policy.of(finding.case).stored_delta
