@@ -9,7 +9,8 @@ from examples import four_builds, history, load_case
 from figures import drawn, texts
 from matplotlib.patches import Rectangle
 
-from pcbench.analysis.releases_table import releases, version_key
+from pcbench.analysis.neighbours import version_key
+from pcbench.analysis.releases_table import releases
 from pcbench.analysis.shown import Shown
 from pcbench.errors import UsageError
 from pcbench.reports import releases as report

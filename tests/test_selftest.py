@@ -66,6 +66,13 @@ def test_a_file_that_holds_no_timings_is_an_error(
     assert "rows.npy" in capsys.readouterr().err
 
 
+def test_rows_that_a_file_does_not_have_are_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.save(tmp_path / "real.npy", np.ones((3, 100)))
+
+    assert main(["selftest", "history", "--real", str(tmp_path / "real.npy"), "--rows", "3:6"]) == 2
+    assert "has 3 rows, none of which is from 3 to 6" in capsys.readouterr().err
+
+
 def test_a_part_that_there_is_not_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["selftest", "nothing"])

@@ -12,7 +12,7 @@ from pcbench.analysis.baseline import FILE, Accepted, Baseline, read_baseline
 from pcbench.analysis.comparability import difference
 from pcbench.analysis.findings import Finding, Judgement, worst_first
 from pcbench.analysis.judge import Evidence, Reference, judge
-from pcbench.analysis.neighbours import version_of
+from pcbench.analysis.neighbours import version_key
 from pcbench.analysis.pairs import log_ratios
 from pcbench.analysis.policy import Policy
 from pcbench.analysis.records import Case, Run, Verdict
@@ -83,7 +83,7 @@ def candidates(wanted: Wanted, entries: Sequence[Entry]) -> tuple[Entry, ...]:
     newest = there[-1] if there else None
     same = [entry for entry in there if newest is not None and entry.commit == newest.commit]
     if wanted.vary and same:
-        return (max(same, key=lambda entry: version_of(entry.torch or "")),)
+        return (max(same, key=lambda entry: version_key(entry.torch or "")),)
     return tuple(same)
 
 

@@ -33,11 +33,14 @@ def over_builds(runs: Sequence[Run]) -> Iterator[tuple[Run, Run]]:
             if build != UNKNOWN and (held is None or held.date <= run.date):
                 newest[run.machine.name][build] = run
     for found in newest.values():
-        for before, after in pairwise(sorted(found.values(), key=lambda run: version_of(torch_of(run)))):
+        for before, after in pairwise(sorted(found.values(), key=lambda run: version_key(torch_of(run)))):
             if before.environment != after.environment:
                 yield before, after
 
 
-def version_of(torch: str) -> tuple[int, ...]:
-    """A key by which versions sort, those of nightly builds by their date."""
-    return tuple(int(part) for part in re.findall(r"\d+", torch.split("+")[0]))
+def version_key(torch: str) -> tuple[tuple[int, ...], bool, str]:
+    """Orders torch versions; a nightly (``2.16.0.dev20261130``) comes before its release."""
+    public = torch.split("+")[0]
+    release, dev, date = public.partition(".dev")
+    numbers = tuple(int(part) for part in re.findall(r"\d+", release))
+    return numbers, not dev, date

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pcbench.analysis.comparability import difference
-from pcbench.analysis.neighbours import UNKNOWN, torch_of
+from pcbench.analysis.neighbours import UNKNOWN, torch_of, version_key
 from pcbench.analysis.records import Absence, Case, Measurement, Run
 from pcbench.errors import UsageError
 
@@ -100,11 +99,3 @@ def _group(runs: Sequence[Run], against: str | None) -> Releases:
             counts[case] = counts.get(case, 0) + 1
     cases = [case for case, count in counts.items() if count > 1]
     return Releases(builds, made.against, tuple(sorted(cases, key=lambda case: (-made.moved(case), str(case)))))
-
-
-def version_key(torch: str) -> tuple[tuple[int, ...], bool, str]:
-    """Orders torch versions; a nightly (``2.16.0.dev20261130``) comes before its release."""
-    public = torch.split("+")[0]
-    release, dev, date = public.partition(".dev")
-    numbers = tuple(int(part) for part in re.findall(r"\d+", release))
-    return numbers, not dev, date

@@ -26,6 +26,9 @@ _SEED = 777
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--real", type=Path, metavar="FILE", help=f".npy of shape (rows, {NIGHTS}): timings by night")
     parser.add_argument(
+        "--rows", type=_span, default=slice(None), metavar="A:B", help="only these rows of FILE, from A up to before B"
+    )
+    parser.add_argument(
         "--series", type=positive_int, default=200, help="series without a step, of each kind (default: 200)"
     )
     parser.add_argument(
@@ -44,7 +47,7 @@ def _run(args: argparse.Namespace) -> int:
     if args.figure is not None:
         _outputs.check_figure(args.figure)
         _files.check_writable(args.figure)
-    real = None if args.real is None else _rows(args.real)
+    real = None if args.real is None else _rows(args.real, args.rows)
     results, found = _measured(args, real)
     if args.json:
         print(as_json(results, found, args.seed))
@@ -70,8 +73,15 @@ def _measured(args: argparse.Namespace, real: Floats | None) -> tuple[list[RuleR
     return results, found
 
 
-def _rows(path: Path) -> Floats:
-    """The timings of a file.
+def _span(text: str) -> slice:
+    first, colon, last = text.partition(":")
+    if not (colon and first.isdigit() and last.isdigit() and int(first) < int(last)):
+        raise argparse.ArgumentTypeError(f"{text} is no range of rows, as 0:300 is")
+    return slice(int(first), int(last))
+
+
+def _rows(path: Path, span: slice) -> Floats:
+    """The timings of some rows of a file.
 
     Raises:
         UsageError: It holds none that this can use.
@@ -83,7 +93,9 @@ def _rows(path: Path) -> Floats:
         raise UsageError(f"{path} cannot be read: {error}", hint=hint) from error
     if not isinstance(rows, np.ndarray) or rows.dtype.kind not in "fiu" or rows.shape[1:] != (NIGHTS,) or not len(rows):
         raise UsageError(f"{path} is no table of {NIGHTS} nights", hint=hint)
-    values = rows.astype(float)
+    values = rows[span].astype(float)
+    if not len(values):
+        raise UsageError(f"{path} has {len(rows)} rows, none of which is from {span.start} to {span.stop}")
     if not (np.isfinite(values) & (values > 0)).all():
         raise UsageError(f"{path} has numbers that are not above 0, or not finite", hint=hint)
     return values

@@ -117,6 +117,6 @@ def _caption(selftest: Selftest, groups: Sequence[Group]) -> str:
     sizes = f"By callgrind the planted sizes are {by_count}." if by_count else "The planted sizes are nominal."
     return (
         f"n = {n} a point; bars are 95 % intervals (Clopper and Pearson). All rules saw the same processes; at left "
-        f"a call in either direction counts. {sizes} Small checks, 0.4 to 150 us a call, in fresh processes with warm "
+        f"a call in either direction counts. {sizes} Small checks, 0.3 to 150 us a call, in fresh processes with warm "
         f"file caches; {selftest.machine}."
     )
