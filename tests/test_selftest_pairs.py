@@ -169,6 +169,12 @@ def test_what_is_planted_is_what_callgrind_counts(tmp_path: Path) -> None:
         assert counted[check] / plain[check] == pytest.approx(1.05, abs=0.005)
 
 
+def test_help_says_what_each_option_does(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["selftest", "pairs", "--help"])
+    assert "with 10% planted" in " ".join(capsys.readouterr().out.split())
+
+
 def test_what_cannot_be_measured_is_refused_before_anything_is(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["selftest", "pairs", "--checks", "99"]) == 2
     assert "there are 20 checks, not 99" in capsys.readouterr().err

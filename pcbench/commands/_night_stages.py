@@ -71,7 +71,8 @@ class Working:
         elif found.seconds is None:
             self.say("no earlier night tells what the suite takes: it is measured whole")
         else:
-            self.say(f"{counted(len(found.commits), 'commit')} to measure, in about {seconds(found.seconds)}")
+            took = f"about {seconds(found.seconds)} for what earlier nights measured"
+            self.say(f"{counted(len(found.commits), 'commit')} to measure: {took}")
         for line in found.dropped:
             self.say(f"budget: {line}")
         self.notes += [f"budget: {line}" for line in found.dropped]

@@ -95,8 +95,8 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "--no-record", action="store_true", help=f"leave out the second half, with {RECORD} pairs on record"
     )
     parser.add_argument(
-        "--loads", type=int, default=0, nargs="?", const=20, metavar="L",
-        help=f"L verdicts each on loads of the same code and with {_LOAD:.0%} planted (default: none, 20 without L)",
+        "--loads", type=positive_int, default=0, nargs="?", const=20, metavar="L",
+        help=f"L verdicts each on loads of the same code and with {_LOAD:.0%}% planted (default: none, 20 without L)",
     )  # fmt: skip
     parser.add_argument("--only-loads", action="store_true", help="leave out the checks")
     parser.add_argument(
