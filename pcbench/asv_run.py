@@ -17,7 +17,7 @@ from typing import Any
 
 from asv import commands, runner, util  # type: ignore[import-untyped]
 
-from pcbench import sidecar
+from pcbench import sidecar, whole_files
 
 _PLAIN = "_pcbench_write_json"
 
@@ -77,13 +77,8 @@ def write_files_whole() -> None:
     setattr(util, _PLAIN, plain)
 
     def write_json(path: str, *args: Any, **kwargs: Any) -> None:
-        whole = Path(path)
-        aside = whole.with_name(f".{whole.name}.{os.getpid()}")
-        try:
-            plain(str(aside), *args, **kwargs)
-            aside.replace(whole)
-        finally:
-            aside.unlink(missing_ok=True)
+        with whole_files.aside(Path(path)) as beside:
+            plain(str(beside), *args, **kwargs)
 
     util.write_json = write_json
 

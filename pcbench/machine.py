@@ -11,6 +11,8 @@ import os
 import platform
 from pathlib import Path
 
+from pcbench.whole_files import write_whole
+
 _VERSION = 1
 
 
@@ -32,9 +34,7 @@ def ensure(name: str | None = None, path: Path | None = None) -> str:
         return names[0]
     stored[wanted] = {"machine": wanted, **describe()}
     stored["version"] = _VERSION
-    aside = file.with_name(f"{file.name}.{os.getpid()}")
-    aside.write_text(json.dumps(stored, indent=4, sort_keys=True) + "\n")
-    aside.replace(file)
+    write_whole(file, (json.dumps(stored, indent=4, sort_keys=True) + "\n").encode())
     return wanted
 
 

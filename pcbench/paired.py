@@ -15,7 +15,7 @@ from typing import Any
 
 from pcbench.errors import ResultsError
 
-SCHEMA = 1
+SCHEMA = 2
 SUFFIX = ".pairs"
 
 Pair = tuple[float, float]
@@ -67,6 +67,9 @@ class Paired:
         date: When it was measured, ISO 8601, UTC.
         failed: Why there is no verdict: what failed on which side. Empty where nothing did.
         lacking: ``baseline``, ``candidate`` or both, where the case does not apply there; ``failed`` says why.
+        version: Its benchmark's in the suite that measured it; empty where that is not known.
+        delta: ln of the ratio that its rule took for a change; None where there is no rule, as before the first pair.
+        settled: Whether the pairs came to a verdict; not where the budget or Ctrl-C ended them, or a side failed.
     """
 
     case: str
@@ -77,6 +80,14 @@ class Paired:
     date: str
     failed: str = ""
     lacking: tuple[str, ...] = ()
+    version: str = ""
+    delta: float | None = None
+    settled: bool = True
+
+    @property
+    def versioned(self) -> tuple[str, str]:
+        """The case and its benchmark's version: numbers of another version mean something else."""
+        return (self.case, self.version)
 
     @property
     def is_canary(self) -> bool:
@@ -85,9 +96,17 @@ class Paired:
 
 
 def append(path: Path, found: Sequence[Paired]) -> None:
-    """Add cases to a file, whole or not at all; of two that compare the same sides in a case, the later counts."""
+    """Add cases to a file, whole or not at all; what has no pair is left out.
+
+    Of two that compare the same sides in a case, the later counts; one that is not settled never takes the place of one
+    that is, unless that is of another version.
+    """
     kept = {_key(each): each for each in (read(path) if path.is_file() else ())}
     for each in found:
+        before = kept.get(_key(each))
+        stands = before is not None and before.settled and before.version == each.version and not each.settled
+        if stands or not any(look.pairs for look in each.looks):
+            continue
         kept.pop(_key(each), None)
         kept[_key(each)] = each
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -126,7 +145,10 @@ def _paired(line: str, where: str) -> Paired:
         told: dict[str, Any] = json.loads(line)
         schema = told.pop("schema")
         if schema != SCHEMA:
-            raise ResultsError(f"{where} has schema {schema!r}; this pcbench reads schema {SCHEMA}")
+            raise ResultsError(
+                f"{where} has schema {schema!r}; this pcbench reads schema {SCHEMA}",
+                hint="move the file away; what it compares is measured anew",
+            )
         looks = tuple(Look(_pairs(look["pairs"]), _pairs(look["control"])) for look in told.pop("looks"))
         baseline, candidate = Side(**told.pop("baseline")), Side(**told.pop("candidate"))
         lacking = tuple(told.pop("lacking", ()))

@@ -33,6 +33,7 @@ _RANDOM = "?" * 8  # what mkdtemp adds: a folder without a lock is this one's on
 _LOCK = ".lock"
 
 _running: set[subprocess.Popen[bytes]] = set()
+_handed: set[int] = set()
 
 
 @dataclass(frozen=True)
@@ -72,10 +73,12 @@ def run(
     timeout_s: float,
     on_message: Callable[[Message], None],
     grace_s: float = 0.0,
+    inherited: Sequence[int] = (),
 ) -> Ending:
     """Run ``command`` with ``--answer-fd N`` added, and hand each JSON line that it writes there to ``on_message``.
 
     Where it has to be ended and ``grace_s`` is not 0, it is asked to (SIGTERM), and has so long to end what it started.
+    Descriptors that are ``inherited`` are the child's alone from then on: they are closed here.
     """
     reader, writer = os.pipe()
     with tempfile.TemporaryFile() as log, os.fdopen(reader, "rb", buffering=0) as answers:
@@ -87,11 +90,12 @@ def run(
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                pass_fds=(writer,),
+                pass_fds=(writer, *_handed, *inherited),
                 start_new_session=True,
             )
         finally:
-            os.close(writer)
+            for descriptor in (writer, *inherited):
+                os.close(descriptor)
         _running.add(child)
         try:
             timed_out = _stream(child, answers.fileno(), time.monotonic() + timeout_s, on_message)
@@ -141,6 +145,16 @@ def _kill_group(child: subprocess.Popen[bytes]) -> None:
     with suppress(ProcessLookupError, PermissionError):  # all gone; macOS says the second of a zombie
         os.killpg(child.pid, signal.SIGKILL)
     child.wait()
+
+
+@contextmanager
+def handed(descriptor: int) -> Iterator[None]:
+    """Hand a descriptor to every child that :func:`run` starts meanwhile: a lock on it lives as long as they do."""
+    _handed.add(descriptor)
+    try:
+        yield
+    finally:
+        _handed.discard(descriptor)
 
 
 def kill_running() -> None:

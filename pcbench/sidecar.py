@@ -10,10 +10,11 @@ or about the census of a target, the later counts.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from pcbench.whole_files import write_whole
 
 SCHEMA = 1
 
@@ -58,9 +59,7 @@ def add_census(path: Path, case: str, target: str, census: Mapping[str, Any]) ->
 
 
 def _write(path: Path, lines: Sequence[str]) -> None:
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    aside.write_text("\n".join(lines) + "\n")
-    aside.replace(path)
+    write_whole(path, ("\n".join(lines) + "\n").encode())
 
 
 def _about(line: str) -> tuple[str, str | None] | None:

@@ -8,15 +8,15 @@ in a repository of its own that borrows the objects. The suite is the working tr
 from __future__ import annotations
 
 import fcntl
+import functools
 import os
-import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pcbench import interpreters, torch_envs
+from pcbench import interpreters, processes, side_trees, torch_envs
 from pcbench.errors import PcbenchError, UnavailableError, UsageError
 from pcbench.paired import Side
 
@@ -24,10 +24,6 @@ ENV = "env:"
 """What the name of a side that is an interpreter starts with."""
 
 _PAGE = 4096
-_LACKING = '''"""Stands for a package that the measured code lacks: no installed one is measured in its place."""
-
-raise ModuleNotFoundError("this side has no folder {folder}", name={name!r})
-'''
 _FACTS = """
 import importlib.metadata as m, importlib.util as u
 def version(name):
@@ -52,6 +48,15 @@ class Suite:
     packages: Mapping[str, str] = field(default_factory=dict)
     pythons: Mapping[str, str] = field(default_factory=dict)
     timeout_s: float = 60.0
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A side as :func:`prepare` is asked for it."""
+
+    what: str
+    env: str | None = None
+    commit: str = "HEAD"
 
 
 @dataclass(frozen=True)
@@ -103,7 +108,7 @@ def prepare(
     folder.mkdir(parents=True)
     whole = resolve(root, code)
     if whole is not None:
-        tree = _checked_out(root, whole, folder / "tree")
+        tree = side_trees.checked_out(root, whole, folder / "tree")
     elif what.startswith(ENV) or not Path(code).is_dir():
         raise UsageError(
             f"there is no side {code}: neither a commit of the repository in {root} nor a folder",
@@ -111,15 +116,31 @@ def prepare(
         )
     else:
         tree = Path(code).resolve()
-        whole = _clean_commit(tree, suite)
-    exposed = _exposed(tree, suite, folder / "packages", python)
+        whole = side_trees.clean_commit(tree, suite.packages)
+    exposed = side_trees.exposed(tree, suite.packages, folder / "packages", python)
     side = Side(what, whole, name, **held)
     return Ready(side, python, folder, suite, _variables(root, tree, exposed, folder))
 
 
 def resolve(root: Path, commit: str) -> str | None:
     """The whole hash of a commit; None where git takes it for none."""
-    return _git(root, "rev-parse", "--quiet", "--verify", "--end-of-options", f"{commit}^{{commit}}")
+    return side_trees.resolve(root, commit)
+
+
+@contextmanager
+def both(root: Path, suite: Suite, folder: Path, baseline: Asked, candidate: Asked) -> Iterator[tuple[Ready, Ready]]:
+    """Make the two sides of a comparison ready, and keep their interpreters meanwhile; raises as :func:`prepare`.
+
+    Args:
+        folder: The comparison's own; the caller removes it.
+    """
+    # Names of one length: the size of a process's environment moves its stack, and with it its times.
+    one, other = (
+        prepare(root, asked.what, suite, folder / name, env=asked.env, commit=asked.commit)
+        for name, asked in (("a", baseline), ("b", candidate))
+    )
+    with kept(one, other):
+        yield one, other
 
 
 @contextmanager
@@ -136,6 +157,8 @@ def kept(*sides: Ready) -> Iterator[None]:
 def alone(root: Path) -> Iterator[None]:
     """Keep other commands that measure in pairs out of this checkout: each would see the other's load.
 
+    The processes that it measures hold the lock, too: they may outlive a command that is killed.
+
     Raises:
         PcbenchError: One is at it.
     """
@@ -146,7 +169,11 @@ def alone(root: Path) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise PcbenchError(f"another command measures in {root}", hint="wait for it to end") from None
-        yield
+        try:
+            with processes.handed(lock.fileno()):
+                yield
+        finally:
+            fcntl.flock(lock, fcntl.LOCK_UN)
 
 
 def _interpreter(env: str | None, suite: Suite) -> tuple[str, str]:
@@ -164,6 +191,7 @@ def _interpreter(env: str | None, suite: Suite) -> tuple[str, str]:
     return found.name, found.python
 
 
+@functools.cache  # importing torch takes seconds, and a night makes many sides ready
 def _held(name: str, python: str) -> dict[str, Any]:
     """The versions of Python, torch and triton of an interpreter that can measure."""
     found = interpreters.told(python, _FACTS)
@@ -171,49 +199,6 @@ def _held(name: str, python: str) -> dict[str, Any]:
         raise UnavailableError(f"the interpreter {name} has no asv_runner", hint=f"pip install asv-runner in {python}")
     # torch's own word for its version, as sidecars have it; its metadata may leave out which build it is.
     return {"python": found["python"], "torch": interpreters.facts(python).torch, "triton": found["triton"]}
-
-
-def _checked_out(root: Path, commit: str, place: Path) -> Path:
-    """The folder of a commit that stands where ``root`` stands in the repository."""
-    objects = _git(root, "rev-parse", "--path-format=absolute", "--git-path", "objects")
-    prefix = _git(root, "rev-parse", "--show-prefix")
-    place.mkdir()
-    if objects is None or prefix is None or _git(place, "init", "-q", "--template=", ".") is None:
-        raise PcbenchError(f"git cannot borrow the objects of {root}")
-    # A worktree would be an entry in the user's repository, and stay there when this process is killed.
-    (place / ".git" / "objects" / "info").mkdir(parents=True, exist_ok=True)
-    (place / ".git" / "objects" / "info" / "alternates").write_text(f"{objects}\n")
-    words = ["git", "checkout", "-q", "--detach", commit]
-    done = subprocess.run(words, cwd=place, env=_plain_git(), capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        last = (done.stderr.strip().splitlines() or ["git said nothing"])[-1]
-        raise PcbenchError(f"commit {commit[:8]} cannot be checked out: {last}")
-    return place / prefix
-
-
-def _clean_commit(tree: Path, suite: Suite) -> str | None:
-    """The commit that a folder is a checkout of; None where it is none, or what is measured there was changed."""
-    whole = resolve(tree, "HEAD")
-    paths = [folder for folder in suite.packages.values() if (tree / folder).exists()] or ["."]
-    return whole if whole is not None and _git(tree, "status", "--porcelain", "--", *paths) == "" else None
-
-
-def _exposed(tree: Path, suite: Suite, links: Path, python: str) -> Path:
-    """The folder to import from: the tree, or one of links to its measured packages, as asv's environment has it."""
-    if not suite.packages:
-        return tree
-    links.mkdir()
-    for package, folder in suite.packages.items():
-        if (tree / folder).is_dir():
-            (links / package).symlink_to(tree / folder, target_is_directory=True)
-        else:
-            (links / package).mkdir()
-            text = _LACKING.format(folder=folder, name=package)
-            (links / package / "__init__.py").write_text(text)
-    # A fresh checkout has no bytecode; compiling it would fall on the first pair's clock.
-    compiled = [str(links / package) for package in suite.packages]
-    subprocess.run([python, "-P", "-m", "compileall", "-qq", *compiled], check=False)
-    return links
 
 
 def _variables(root: Path, tree: Path, exposed: Path, folder: Path) -> dict[str, str | None]:
@@ -232,14 +217,3 @@ def _variables(root: Path, tree: Path, exposed: Path, folder: Path) -> dict[str,
         "TRITON_CACHE_DIR": str(folder / "triton"),
         "ASV_CONF_DIR": str(root),
     }
-
-
-def _plain_git() -> dict[str, str]:
-    """The environment without what a git hook has in it: it would name the user's repository."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-
-
-def _git(folder: Path, *words: str) -> str | None:
-    """What git says in a folder, or None where it fails."""
-    done = subprocess.run(["git", *words], cwd=folder, env=_plain_git(), capture_output=True, text=True, check=False)
-    return done.stdout.strip() if done.returncode == 0 else None

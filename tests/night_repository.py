@@ -10,14 +10,19 @@ from pathlib import Path
 import git_history
 from git_history import Repository
 
-# Fewer pairs than by default make a false alarm likelier (6 of 8 twice, in place of 15 of 20), and a slow-down harder
-# to see: what passes here passes with more reason there. Every delta is the default one.
+# What is planted is five times as slow, which pairs are still asked about, and what must not be found is far below
+# delta: no verdict hangs on how busy the machine is. Stored times may say what they like: pairs decide.
 POLICY = """
 [tool.pcbench.policy]
-pairs = 8
+pairs = 6
 slow_pairs = 6
+delta = 0.3
+fine_delta = 0.3
+slow_delta = 0.3
 canary_cases = 1
+night_canary = 1e-9
 """
+WITH_CANARY = POLICY.replace("1e-9", "0.0005")
 
 TIMED = """
 import toy
@@ -108,7 +113,7 @@ track_last.kind = "count"
 
 
 def time_items():
-    for item in range(300 + 60 * (LAST - 1)):
+    for item in range(300 * 5 ** (LAST - 1)):
         pass
 
 
@@ -182,8 +187,8 @@ def call(items):
     return total
 """
 
-# Honest work: a fifth of the items once more.
-SLOWER = CALL.replace("    return total", "    for item in items[:66]:\n        total += item\n    return total")
+# Honest work: all items four times more.
+SLOWER = CALL.replace("    return total", "    for item in items * 4:\n        total += item\n    return total")
 
 
 def package(guards: str = GUARDS, load: str = LOAD, call: str = CALL) -> dict[str, str]:
@@ -223,9 +228,9 @@ def night(repository: Repository, *more: str) -> subprocess.CompletedProcess[str
     return pcbench(repository, "nightly", "--no-report", *more)
 
 
-def accepted(repository: Repository) -> None:
+def accepted(repository: Repository, *more: str) -> None:
     """Accept what was measured last."""
-    done = pcbench(repository, "accept", "--reason", "the first")
+    done = pcbench(repository, "accept", "--reason", "the first", *more)
     assert done.returncode == 0, done.stderr
 
 

@@ -18,7 +18,7 @@ from pcbench import paired, sides
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("test_ab_command")]
 
 # The machine of the tests is busy: a wide threshold, and few pairs.
-POLICY = "[tool.pcbench.policy]\ndelta = 0.4\npairs = 4\n"
+POLICY = "[tool.pcbench.policy]\ndelta = 0.4\npairs = 6\n"
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def test_ab_finds_what_a_commit_made_slower_and_what_it_broke_and_keeps_the_pair
         ["SAME", "bench_toy.Time.time_it(same)"],
     ]
     assert "failed on candidate: ValueError: gone wrong" in done.stdout
-    assert "3 of 4 pairs beyond 40.0%, twice; false alarm: at most" in done.stdout
+    assert "5 of 6 pairs beyond 40.0%, twice; false alarm: at most" in done.stdout
     assert "control, the same code on both sides" in done.stdout
     assert "2 of 3 cases open" in done.stderr
     told = json.loads((repository.root / "found.json").read_text())
@@ -60,6 +60,8 @@ def test_ab_finds_what_a_commit_made_slower_and_what_it_broke_and_keeps_the_pair
     kept = paired.read(repository.root / "results" / MACHINE / f"{commit[:8]}-small.pairs")
     assert {one.case for one in kept} == {"bench_toy.Time.time_it(slower)", "bench_toy.Time.time_it(same)"}
     assert kept[0].candidate.commit == commit
+    assert all(one.settled and one.version for one in kept)
+    assert "the gate will not find them" in done.stdout
     assert not any((repository.root / ".asv" / "ab").iterdir())
 
 
@@ -76,21 +78,23 @@ def test_a_canary_is_the_same_and_its_pairs_tell_the_next_verdict_how_often_it_i
     assert "pairs of the same code lay above 40.0%" in second.stdout
 
 
-def test_a_count_that_is_named_is_measured_once_a_side(repository: Repository) -> None:
+def test_a_count_that_is_named_is_measured_a_few_times_a_side(repository: Repository) -> None:
     done = ab(repository, "HEAD~1", "HEAD", "*count")
 
     assert done.returncode == 1, done.stderr
-    assert "0 cases in pairs of processes, 1 measured once a side" in done.stdout
-    assert "3 -> 4 unit; measured once a side" in done.stdout
+    assert "0 cases in pairs of processes, 1 measured a few times a side" in done.stdout
+    assert "3 -> 4 unit; measured 3 times a side" in done.stdout
 
 
 def test_what_cannot_be_compared_is_said_before_anything_is_measured(repository: Repository) -> None:
     nowhere = ab(repository, "nowhere", "HEAD")
+    few = ab(repository, "HEAD~1", "HEAD", "--pairs", "5")
     unknown = ab(repository, "HEAD~1", "HEAD", "bench_toy.Time.tim_it")
     with sides.alone(repository.root):
         second = ab(repository, "HEAD~1", "HEAD")
 
-    assert (nowhere.returncode, unknown.returncode, second.returncode) == (2, 2, 2)
+    assert {each.returncode for each in (nowhere, few, unknown, second)} == {2}
+    assert "fewer than 6 have no interval" in few.stderr
     assert "there is no side nowhere" in nowhere.stderr
     assert "near it: bench_toy.Time.time_it" in unknown.stderr
     assert "another command measures in" in second.stderr

@@ -11,8 +11,18 @@ from pcbench.paired import Paired, Side
 ONE, OTHER = Side("a", "a" * 40), Side("b", "b" * 40)
 
 
-def paired(case: str, other: Side = ONE) -> Paired:
-    return Paired(case, "seconds", ONE, other, (), "2026-11-30T00:00:00+00:00")
+def paired(case: str, other: Side = ONE, *, settled: bool = True) -> Paired:
+    return Paired(case, "seconds", ONE, other, (), "2026-11-30T00:00:00+00:00", settled=settled)
+
+
+SAID = {
+    "same": Verdict.SAME,
+    "slower": Verdict.SLOWER,
+    "open": Verdict.INCONCLUSIVE,
+    "faster": Verdict.FASTER,
+    "machine": Verdict.HOST,
+    "failed": Verdict.FAILED,
+}
 
 
 @pytest.mark.parametrize(
@@ -24,9 +34,16 @@ def test_the_upper_bound_is_that_of_clopper_and_pearson(found: int, of: int, exp
 
 
 def test_only_pairs_of_the_same_code_count_and_each_verdict_as_what_it_is() -> None:
-    said = {"same": Verdict.SAME, "slower": Verdict.SLOWER, "open": Verdict.INCONCLUSIVE, "faster": Verdict.FASTER}
-    found = [*map(paired, said), paired("slower", OTHER)]
-    assert rate(found, lambda one: said[one.case]) == Rate(4, 1, 1, 1)
+    found = [*map(paired, ("same", "slower", "open", "faster")), paired("slower", OTHER)]
+    assert rate(found, lambda one: SAID[one.case]) == Rate(4, 1, 1, 1)
+
+
+def test_what_came_to_no_verdict_is_no_part_of_the_rate_and_is_said() -> None:
+    stopped = [paired(case, settled=False) for case in ("same", "slower", "open")]
+    found = rate([*map(paired, SAID), *stopped], lambda one: SAID[one.case])
+    assert found == Rate(4, 1, 1, 1, without=5)
+    assert str(found).endswith("a verdict; 5 canaries without a verdict not counted")
+    assert str(rate(stopped, lambda one: SAID[one.case])).startswith("false alarms: no canary was measured yet; 3")
 
 
 def test_the_rate_is_said_with_its_bound_and_not_promised_without_a_verdict() -> None:

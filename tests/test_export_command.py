@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from git_history import new
 from results_folder import ENVIRONMENT, Folder, commit_of
 
 from pcbench.commands import main
@@ -82,11 +83,41 @@ def test_what_is_not_in_the_export_is_said_beside_it(folder: Folder, capfd: pyte
     broken = folder.add(3, {"load.track_bytes": 100})
     broken.write_text(broken.read_text()[:-20])
 
-    assert export(folder, form="oss-v3") == 0
+    assert export(folder, form="oss-v3") == 2
     told = capfd.readouterr()
     assert len(json.loads(told.out)) == 3
     assert f"not read: {broken}" in told.err
     assert "left out 2 rows without a number" in told.err
+
+
+def test_rows_without_a_number_alone_are_no_failure(folder: Folder, capfd: pytest.CaptureFixture[str]) -> None:
+    assert export(folder, form="oss-v3") == 0
+    assert "left out 2 rows without a number" in capfd.readouterr().err
+
+
+def test_a_file_that_does_not_even_tell_its_commit_is_an_error_beside_the_rows(
+    folder: Folder, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (folder.root / "lab" / "deadbeef-shared.json").write_text('{"half')
+
+    assert export(folder) == 2
+    told = capfd.readouterr()
+    assert len(read(told.out)) == 5
+    assert "deadbeef-shared.json" in told.err
+
+
+def test_a_commit_is_named_as_git_names_it(
+    folder: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    repository = new(tmp_path, {})
+    first = repository.commit({"a": "1"})
+    repository.commit({"a": "2"})
+    for path in folder.root.glob(f"*/{commit_of(1)[:8]}-*"):
+        path.write_text(path.read_text().replace(commit_of(1), first))
+    monkeypatch.chdir(repository.root)
+
+    assert export(folder, "--commit", "HEAD~1") == 0
+    assert {row["commit"] for row in read(capfd.readouterr().out)} == {first}
 
 
 @pytest.mark.parametrize(

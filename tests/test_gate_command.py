@@ -70,6 +70,36 @@ def test_accepting_cases_by_pattern_leaves_the_others_where_they_were(folder: Fo
     assert set(accepted["cases"]) == {"load.track_bytes", "load.track_first(mlp)"}
 
 
+def test_an_environment_that_is_gone_for_good_is_dropped_from_the_baseline(
+    folder: Folder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder.add(1, GOOD, environment="old")
+    main(["accept", "--reason", "first"])
+    folder.add(2, GOOD)
+    assert main(["gate"]) == 2
+    assert "accept --gone" in capsys.readouterr().out
+
+    assert main(["accept", "--gone", "--env", "old", "--reason", "torch 2.13 is no longer supported"]) == 0
+
+    assert main(["gate"]) == 0
+    assert main(["accept", "--gone", "--reason", "again"]) == 2
+
+
+def test_a_case_of_one_environment_is_accepted_where_another_has_none(
+    folder: Folder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["accept", "--reason", "first"])
+    folder.add(2, {**GOOD, "capture.track_breaks": 1})
+    folder.add(2, {"load.track_bytes": 1}, environment="other")
+    capsys.readouterr()
+
+    assert main(["accept", "capture.track_breaks", "--reason", "wanted"]) == 0
+
+    assert (
+        capsys.readouterr().out.splitlines()[-1].startswith("accepted 1 case of 00000002 in shared-py3.11-torch2.15.0")
+    )
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

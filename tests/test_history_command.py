@@ -83,7 +83,7 @@ def test_a_case_that_there_is_not_is_an_error_with_the_nearest(
 ) -> None:
     assert history(results(tmp_path, nights=2), "load.track_frist") == 2
     assert "no case is 'load.track_frist'" in (said := capsys.readouterr().err)
-    assert "did you mean 'load.track_first'?" in said
+    assert "near: load.track_first; load.track_first(mlp)" in said
 
 
 @pytest.mark.parametrize("words", [("--env", "nowhere"), ("--machine", "nowhere")])

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pcbench.analysis.night_plan import Cost, Plan, costs, plan, shares
+from pcbench.analysis.night_plan import Cost, Plan, costs, plan
 from pcbench.analysis.policy import Policy
 
 POLICY = Policy()
@@ -77,9 +77,3 @@ def test_few_repetitions_cost_what_an_earlier_night_took_for_them() -> None:
 def test_what_was_only_measured_with_few_repetitions_is_taken_to_cost_more_with_all() -> None:
     (known,) = costs([{"x": (30.0, True)}], {"x": True}, [])
     assert plan(("a",), [known], 1000.0, POLICY).seconds == 30.0 / POLICY.night_few
-
-
-def test_the_parts_of_a_budget_are_the_budget() -> None:
-    found = shares(3600.0, POLICY)
-    assert found.suite + found.confirmation + found.canary == pytest.approx(3600.0)
-    assert found.canary < found.confirmation < found.suite

@@ -21,66 +21,78 @@ from git_history import Repository
 
 pytestmark = pytest.mark.slow
 
-# All of 4 pairs, twice, in place of 15 of 20, twice: where a pair of the same code lies above delta in three of ten, a
-# look is wrong in 0.8 % in place of 0.004 %. The canary has two seconds, not six minutes. So twenty nights take a
-# minute or two; what is asked of a night is harder.
-HASTY = """
-[tool.pcbench.policy]
-pairs = 4
-slow_pairs = 4
-quorum = 1.0
-slow_quorum = 1.0
-canary_cases = 1
-night_canary = 0.0003
-"""
+# Twenty nights suspect nothing that is not nearly twice as slow.
+CALM = "stored_delta = 0.9\n"
 ONE_TIMING = (
     night_repository.TIMED[: night_repository.TIMED.index("class Load")]
     + (night_repository.TIMED[night_repository.TIMED.index("class Call") :])
 )
 
 
-@pytest.mark.xdist_group("a night that finds")
-def test_a_night_names_the_commit_the_model_and_what_for_a_guard_a_lost_cache_and_a_slow_function(
-    tmp_path: Path,
-) -> None:
-    suites = {"census": night_repository.CENSUS, "timed": night_repository.TIMED}
-    repository = night_repository.new(tmp_path, sys.executable, suites)
-    repository.commit({"models/tiny.py": night_repository.MODEL})
-    first = night_repository.night(repository)
-    assert first.returncode == 2, first.stderr  # all is new
-    night_repository.accepted(repository)
-    guard = repository.commit({"models/tiny.py": night_repository.MORE_GUARDS})
-    cache = repository.commit(night_repository.package(load=night_repository.LOST))
-    call = repository.commit(night_repository.package(load=night_repository.LOST, call=night_repository.SLOWER))
+def findings(repository: Repository) -> dict[str, dict[str, str]]:
+    """What a night found, by case; it found something that is worse."""
     found = night_repository.night(repository, "--json", "verdicts.json")
     assert found.returncode == 1, found.stdout + found.stderr
     told = json.loads((repository.root / "verdicts.json").read_text())
-    reasons = {one["case"]: (one["verdict"], one["reason"]) for one in told["findings"]}
-    verdict, reason = reasons["bench_census.Census.track_count(models/tiny.py, guards)"]
-    assert verdict == "CHANGED"
-    assert f"since {guard[:8]}" in reason
-    assert "1 EQUALS_MATCH more: on 1 value (L['self'].limit)" in reason
-    verdict, reason = reasons["bench_timed.Load.time_second_load(mlp, first output)"]
-    assert (verdict, f"since {cache[:8]}" in reason) == ("SLOWER", True)
-    verdict, reason = reasons["bench_timed.Call.time_call"]
-    assert (verdict, f"since {call[:8]}" in reason) == ("SLOWER", True)
-    assert re.search(r"1\.[123]\d\d times", reason)
+    return {one["case"]: one for one in told["findings"]}
+
+
+@pytest.mark.xdist_group("a night that finds")
+def test_a_night_of_three_commits_names_the_commit_of_a_count_a_lost_cache_and_a_slow_function(
+    small_python: Path, tmp_path: Path
+) -> None:
+    repository = night_repository.new(tmp_path, small_python)
+    first = night_repository.night(repository)
+    assert first.returncode == 2, first.stderr  # all is new
+    night_repository.accepted(repository)
+    more = {"guards": "GUARDS = 13\n"}
+    guard = repository.commit(night_repository.package(**more))
+    cache = repository.commit(night_repository.package(**more, load=night_repository.LOST))
+    call = repository.commit(night_repository.package(**more, load=night_repository.LOST, call=night_repository.SLOWER))
+    found = findings(repository)
+    since = {
+        "bench_counted.Guards.track_guards(mlp)": guard,
+        "bench_timed.Load.time_second_load(mlp, first output)": cache,
+        "bench_timed.Call.time_call": call,
+    }
+    for case, commit in since.items():
+        assert found[case]["verdict"] == "SLOWER", case
+        assert f"since {commit[:8]} of " in found[case]["reason"], found[case]["reason"]
+    assert "12 -> 13" in found["bench_counted.Guards.track_guards(mlp)"]["reason"]
+    # Pairs decided, by the project's policy.
+    assert re.search(r"\d\.\d\d\d times \(", found["bench_timed.Call.time_call"]["reason"])
+    assert "beyond 30.0%, twice" in found["bench_timed.Call.time_call"]["rule"]
+
+
+@pytest.mark.xdist_group("a night that finds")
+def test_a_night_names_the_commit_the_model_and_what_for_a_guard_of_a_real_graph(tmp_path: Path) -> None:
+    repository = night_repository.new(tmp_path, sys.executable, {"census": night_repository.CENSUS})
+    repository.commit({"models/tiny.py": night_repository.MODEL})
+    night_repository.night(repository)
+    night_repository.accepted(repository)
+    guard = repository.commit({"models/tiny.py": night_repository.MORE_GUARDS})
+    found = findings(repository)["bench_census.Census.track_count(models/tiny.py, guards)"]
+    assert found["verdict"] == "CHANGED"
+    assert f"since {guard[:8]}" in found["reason"]
+    assert "1 EQUALS_MATCH more: on 1 value (L['self'].limit)" in found["reason"]
 
 
 @pytest.mark.xdist_group("nights without a change")
 def test_twenty_nights_without_a_change_all_exit_0(small_python: Path, tmp_path: Path) -> None:
     suites = {"counted": night_repository.COUNTED, "timed": ONE_TIMING}
-    repository = night_repository.new(tmp_path, small_python, suites, HASTY)
+    repository = night_repository.new(tmp_path, small_python, suites, night_repository.POLICY + CALM)
     night_repository.night(repository)
     night_repository.accepted(repository)
     codes = []
-    for _ in range(20):
-        repository.commit({})
+    for number in range(20):
+        policy = night_repository.POLICY if number < 18 else night_repository.WITH_CANARY
+        repository.commit({"pyproject.toml": policy + CALM})
         done = night_repository.night(repository)
         codes.append(done.returncode)
         assert done.returncode == 0, done.stdout + done.stderr
     assert codes == [0] * 20
-    assert "of 20 verdicts on the same code said SLOWER" in done.stdout  # a canary each night, and none fails it
+    assert re.search(r"canary: \w{8} against itself, bench_timed.Call.time_call", done.stderr)
+    assert "on the same code said SLOWER" in done.stdout or "without a verdict not counted" in done.stdout
     done = night_repository.night(repository)
     assert "nothing new since" in done.stderr
     assert done.returncode == 0
@@ -164,7 +176,8 @@ def test_a_budget_that_ends_within_the_suite_keeps_what_it_has_and_the_next_nigh
     (waiting.root / "WAIT").touch()
     done = night_repository.night(waiting, "--budget", "0.12")
     assert done.returncode == 2
-    assert "the budget ended while" in done.stdout
+    # A busy machine may not even have measured the first benchmark.
+    assert "the budget ended while" in done.stdout or "before the budget ended; the same command goes on" in done.stderr
     (waiting.root / "WAIT").unlink()
     commit = waiting.git("rev-parse", "HEAD")
     assert "bench_lasting.Second.track_wait" in night_repository.night(waiting).stdout
@@ -189,3 +202,48 @@ def test_a_night_over_torch_builds_judges_the_baselines_commit_on_the_new_one(tm
     assert f"torch 9.9.1+fake -> 9.9.2+fake, both at {commit[:8]}" in text
     assert "CHANGED 1 case" in text
     assert "SLOWER 1 case" in text
+    assert not list(repository.root.glob(".asv.nightly*"))
+
+
+PROFILED = """
+import os
+
+import toy
+
+ITEMS = list(range(300))
+
+
+def track_one():
+    return 1
+
+
+track_one.version = "1"
+
+if os.environ.get("PCBENCH_PROFILE") == "full":
+
+    def time_call():
+        toy.call(ITEMS)
+
+    time_call.version = "1"
+    time_call.rounds = 1
+    time_call.repeat = (3, 5, 0.1)
+"""
+
+
+@pytest.mark.xdist_group("a night that finds")
+def test_pairs_are_taken_with_the_suite_of_the_nights_profile_whatever_the_shell_says(
+    small_python: Path, tmp_path: Path
+) -> None:
+    repository = night_repository.new(tmp_path, small_python, {"profiled": PROFILED})
+    conf = json.loads((repository.root / "asv.conf.json").read_text())
+    conf["matrix"] = {"env_nobuild": {"PCBENCH_PROFILE": ["quick", "full"]}}
+    repository.commit({"asv.conf.json": json.dumps(conf)})
+    assert night_repository.night(repository, "--profile", "full").returncode == 2
+    night_repository.accepted(repository, "--env", "full")
+    slower = repository.commit(night_repository.package(call=night_repository.SLOWER))
+    found = night_repository.night(repository, "--profile", "full", "--json", "-")
+    assert found.returncode == 1, found.stdout + found.stderr
+    told = {one["case"]: one for one in json.loads(found.stdout)["findings"]}
+    assert told["bench_profiled.time_call"]["verdict"] == "SLOWER"
+    assert f"since {slower[:8]}" in told["bench_profiled.time_call"]["reason"]
+    assert "twice" in told["bench_profiled.time_call"]["rule"]

@@ -8,6 +8,7 @@ from examples import guard_history, history, load_case, run, timing
 from figures import drawn, texts
 
 from pcbench.analysis.findings import Finding
+from pcbench.analysis.gating import EVERY_CASE
 from pcbench.analysis.overview_rows import overview
 from pcbench.analysis.records import Absence, Case, Measurement, Verdict
 from pcbench.analysis.series import Place
@@ -103,6 +104,26 @@ def test_where_nothing_changed_a_sentence_says_so_and_no_figure_is_drawn() -> No
         "Nothing changed at the newest commit.",
         "9 cases stayed within the threshold.",
     ]
+
+
+def test_nothing_is_said_to_be_unchanged_where_cases_could_not_be_compared() -> None:
+    findings = [finding(load_case(f"s{i}", "warm"), Verdict.UNJUDGED, reason="another torch") for i in range(99)]
+    said = report.REPORT.said(Shown(history(2), [finding(COUNT, Verdict.SAME), *findings]))
+
+    assert said[:2] == [
+        "No case that could be compared changed at the newest commit.",
+        "99 cases could not be compared: see the table.",
+    ]
+    assert report.REPORT.said(Shown(history(2), findings)) == ["99 cases could not be compared: see the table."]
+
+
+def test_a_place_that_could_not_be_judged_says_why_and_not_that_it_has_no_baseline() -> None:
+    shown = Shown(history(2), [finding(EVERY_CASE, Verdict.UNJUDGED, reason="its result is not there")])
+
+    assert report.REPORT.said(shown) == ["shared on toybox has no verdict: its result is not there."]
+    table = report.REPORT.table(shown)
+    assert table is not None
+    assert table.rows[0][:3] == ("every case", "UNJUDGED", "its result is not there")
 
 
 def test_a_place_with_one_commit_says_that_there_is_nothing_to_compare_with() -> None:

@@ -8,107 +8,11 @@ from pathlib import Path
 import paired_sides
 import pytest
 from paired_sides import ready
+from worker_suite import SUITE
 
-from pcbench import pair_worker
 from pcbench.commands._pair_processes import Answers, Listed, Told, listed, measured
+from pcbench.pair_worker import blocks
 from pcbench.sides import Ready
-
-SUITE = """
-import json
-import os
-import signal
-import time
-
-import toy
-
-CALLS, MADE = [], []
-
-
-class Time:
-    def setup(self):
-        CALLS.clear()
-
-    def time_set_up_anew(self):
-        CALLS.append(1)
-        assert len(CALLS) == 1
-
-
-def time_lazy():
-    if not MADE:
-        time.sleep(0.2)
-        MADE.append(1)
-    sum(range(300))
-
-
-def track_seed():
-    return float(os.environ["PYTHONHASHSEED"])
-
-track_seed.unit = "seconds"
-
-
-def track_samples():
-    return {"samples": [3.0, 2.0, 4.0], "number": 1}
-
-
-def track_nan():
-    with open(os.environ["PCBENCH_CONTEXT"], "a") as file:
-        file.write(json.dumps({"case": "x", "status": "UNAVAILABLE", "reason": "this commit lacks it"}) + "\\n")
-    return float("nan")
-
-
-def track_late():
-    try:
-        time.sleep(60)
-    except Exception:
-        return 1.0
-
-track_late.timeout = 0.5
-
-
-def track_killed():
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def track_raises():
-    raise ValueError("wrong")
-
-
-def track_exits():
-    raise SystemExit(1)
-
-
-def track_text():
-    return "three"
-
-
-class Skipped:
-    params = [1, 2]
-
-    def setup(self, n):
-        if n == 2:
-            raise NotImplementedError("not for 2")
-
-    def track_n(self, n):
-        return n
-
-
-class Cached:
-    def setup_cache(self):
-        with open("made", "a") as file:
-            file.write("x")
-        return 5
-
-    def track_cached(self, cache):
-        return cache + len(open("made").read())
-
-
-class NotCached:
-    def setup_cache(self):
-        raise OSError("no room")
-
-    def track_it(self, cache):
-        return 1
-"""
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +51,7 @@ def test_a_timed_case_is_laid_out_in_blocks_of_a_millisecond_whatever_its_first_
 
     assert plan is not None
     assert value is not None
-    assert plan["blocks"] == 18
+    assert plan["blocks"] == 63
     assert plan["discard"] == 3
     assert plan["number"] > 10
     assert value < 0.01
@@ -169,11 +73,23 @@ def test_a_slow_case_has_fewer_blocks() -> None:
             time.sleep(0.8)
             return {"samples": [0.8]}
 
-    plan = pair_worker.planned(Slow())
+    plan = blocks.planned(Slow())
 
     assert plan["number"] == 1
     assert plan["blocks"] < 12
     assert plan["discard"] == 1
+
+
+def test_a_block_that_is_disturbed_while_a_case_is_planned_does_not_shorten_its_blocks() -> None:
+    class Disturbed:
+        number = 0
+        calls = 0
+
+        def do_run(self) -> dict[str, list[float]]:
+            self.calls += 1
+            return {"samples": [1e-2 if self.calls == 2 else 1e-6]}
+
+    assert blocks.planned(Disturbed())["number"] >= 1000
 
 
 def test_a_setup_is_run_anew_before_each_call(told: dict[str, Told]) -> None:
@@ -189,6 +105,7 @@ def test_a_tracked_case_gives_its_number_or_the_least_of_its_samples_under_the_s
 
 def test_a_case_that_does_not_apply_says_why(told: dict[str, Told]) -> None:
     assert told["track_nan"].skipped == "this commit lacks it"
+    assert told["track_nan_sample"].skipped == "its value is NaN"
     assert told["Skipped.track_n(2)"].skipped == "NotImplementedError('not for 2')"
     assert told["Skipped.track_n(1)"].value == 1.0
 
@@ -198,6 +115,7 @@ def test_a_case_that_fails_hangs_or_kills_its_process_says_how_and_the_others_go
     assert told["track_exits"].failed == "it exits with 1"
     assert told["track_late"].failed == "still at it after 0.5 s"
     assert "killed by SIGKILL" in str(told["track_killed"].failed)
+    assert "its value is inf" in str(told["track_infinite"].failed)
     assert "no number: 'three'" in str(told["track_text"].failed)
 
 
@@ -213,4 +131,4 @@ def test_a_cache_is_set_up_once_a_side_and_one_that_fails_takes_its_own_cases_al
 
 
 def test_every_process_times_the_control(answers: Answers) -> None:
-    assert 0 < answers.control_s < 1
+    assert 0 < min(answers.control) < 1

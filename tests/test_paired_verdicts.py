@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import pytest
 
-from pcbench.analysis.paired_verdicts import false_alarms, host_moved, judge_paired
+from pcbench.analysis.paired_verdicts import false_alarms, host_moved, judge_paired, same_code_of
 from pcbench.analysis.pairs import rule_for
 from pcbench.analysis.policy import Policy
 from pcbench.analysis.records import Verdict
@@ -25,17 +28,17 @@ def test_a_verdict_says_ratio_interval_pairs_of_each_look_threshold_and_how_ofte
 
     assert verdict is Verdict.SLOWER
     assert sentence == (
-        "1.050 times (1.050 to 1.050 with 95 %); 15 of 15 and 16 of 16 pairs above 2.0%; "
+        "1.050 times (1.050 to 1.050 with 95 %); 15 of 15 and 16 of 16 pairs above 1.5%; "
         "false alarm: at most 0.0004; no pairs of the same code on record"
     )
-    assert rule == "15 of 20 pairs beyond 2.0%, twice"
+    assert rule == "15 of 20 pairs beyond 1.5%, twice"
 
 
 def test_a_change_for_the_better_is_told_by_the_pairs_below() -> None:
     verdict, sentence, _ = judge_paired(paired((0.9, 15), (0.9, 15)), POLICY)
 
     assert verdict is Verdict.FASTER
-    assert "15 of 15 and 15 of 15 pairs below 2.0%" in sentence
+    assert "15 of 15 and 15 of 15 pairs below 1.5%" in sentence
 
 
 def test_a_change_that_the_control_makes_as_well_is_the_machine_s() -> None:
@@ -57,8 +60,42 @@ def test_what_was_stopped_is_inconclusive_with_the_pairs_that_it_has() -> None:
     verdict, sentence, _ = judge_paired(paired((1.05, 3)), POLICY)
 
     assert verdict is Verdict.INCONCLUSIVE
-    assert "3 of 3 pairs above 2.0%; stopped before it was settled" in sentence
-    assert judge_paired(paired(), POLICY)[:2] == (Verdict.INCONCLUSIVE, "no pair was measured")
+    assert "3 of 3 pairs above 1.5%; stopped before it was settled" in sentence
+
+
+def test_what_was_never_measured_is_no_verdict_that_passes() -> None:
+    assert judge_paired(paired(), POLICY)[:2] == (Verdict.UNJUDGED, "the comparison ended before its first pair")
+
+
+def test_the_control_of_two_pythons_blames_no_machine() -> None:
+    moved = paired((1.05, 15), (1.05, 15), control=1.04)
+    ours, theirs = replace(moved.baseline, python="3.11.7"), replace(moved.candidate, python="3.12.1")
+
+    verdict, sentence, _ = judge_paired(replace(moved, baseline=ours, candidate=theirs), POLICY)
+
+    assert verdict is Verdict.SLOWER
+    assert "the control cannot tell the machine's part: Python 3.11.7 and 3.12.1" in sentence
+    assert judge_paired(replace(moved, baseline=ours, candidate=replace(theirs, python="3.11.7")), POLICY)[0] is (
+        Verdict.HOST
+    )
+
+
+def test_kept_pairs_are_judged_by_the_delta_that_they_were_measured_by_whatever_is_on_record_since() -> None:
+    little, quiet = paired((1.015, 20), (1.015, 20)), [0.001] * 40
+    kept = replace(little, delta=math.log1p(0.02))
+
+    assert judge_paired(little, POLICY, quiet)[0] is Verdict.SLOWER
+    assert judge_paired(kept, POLICY, quiet)[0] is Verdict.SAME
+    assert "beyond 2.0%" in judge_paired(kept, POLICY, quiet)[2]
+
+
+def test_pairs_of_the_same_code_are_on_record_by_version_and_without_those_that_are_no_ratio() -> None:
+    pairs = ((1.0, math.e), (1.0, -1.0))
+    canary = replace(paired(), candidate=paired().baseline, looks=(Look(pairs, pairs),), version="2")
+
+    record = same_code_of([canary, canary, replace(canary, version="3"), paired((1.0, 3), version="2")])
+
+    assert record == {("bench.time_it(mlp)", "2"): [1.0, 1.0], ("bench.time_it(mlp)", "3"): [1.0]}
 
 
 def test_what_failed_has_its_reason_and_no_rule() -> None:
@@ -74,7 +111,7 @@ def test_a_few_quiet_pairs_of_the_same_code_promise_less_than_many() -> None:
 
     few, many = (false_alarms(rule, [0.0] * n) for n in (4, 400))
 
-    assert "0 of 4 pairs of the same code lay above 2.0%" in few
+    assert "0 of 4 pairs of the same code lay above 1.5%" in few
     assert float(few.split()[2].rstrip(";")) > 1e6 * float(many.split()[2].rstrip(";"))
 
 

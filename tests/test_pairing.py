@@ -16,7 +16,7 @@ from pcbench.analysis.records import Case, Verdict
 from pcbench.commands import _pairing
 from pcbench.commands._pair_cases import chosen
 from pcbench.commands._pair_processes import Answers, Listed, Told
-from pcbench.commands._pairing import Progress, measure
+from pcbench.commands._pairing import Progress, measure, neither_has
 from pcbench.errors import UsageError
 from pcbench.paired import Paired, Side
 from pcbench.sides import Ready, Suite
@@ -50,9 +50,9 @@ class Processes:
             before = sum(case in asked for one, _, asked in self.asked if one == name)
             said = self.value(case, name, before)
             plan = {"number": 3} if (name, before) == ("a", 0) else plans.get(case)
-            told[case] = said if isinstance(said, Told) else Told(said, self.seconds, plan)  # type: ignore[arg-type]
+            told[case] = said if isinstance(said, Told) else Told(said, self.seconds, plan=plan)  # type: ignore[arg-type]
         self.asked.append((name, seed, ids))
-        return Answers(told, self.control(name))
+        return Answers(told, [self.control(name)])
 
 
 Run = Callable[..., tuple[dict[str, Paired], Processes]]
@@ -101,7 +101,7 @@ def test_cases_share_processes_as_long_as_their_sides_stay_close_in_time(run: Ru
     assert {cases for _, seed, cases in processes.asked if seed == 2} == {("one",), ("other",), ("third",)}
 
 
-def test_what_the_baseline_planned_is_given_to_every_later_process(
+def test_what_the_first_pair_planned_is_given_to_every_later_process(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     given: list[object] = []
@@ -114,8 +114,8 @@ def test_what_the_baseline_planned_is_given_to_every_later_process(
     monkeypatch.setattr(_pairing, "measured", measured)
     list(measure(side("a"), side("b"), [listed("same")], POLICY))
 
-    assert given[0] is None
-    assert all(plan == {"number": 3} for plan in given[1:])
+    assert given[:2] == [None, None]
+    assert all(plan == {"number": 3} for plan in given[2:])
 
 
 def test_a_case_that_fails_on_one_side_says_so_and_the_others_go_on(run: Run) -> None:
@@ -138,6 +138,31 @@ def test_a_case_that_does_not_apply_is_told_from_one_that_fails(run: Run, sides:
 
     assert "no such" in found["absent"].failed
     assert judge_paired(found["absent"], POLICY)[0] is verdict
+
+
+def test_a_case_that_neither_side_has_is_listed_only_where_both_say_the_same(run: Run) -> None:
+    differing, _ = run(Processes(lambda case, side, pair: Told(skipped=f"{side} lacks it")), "absent")
+    alike, _ = run(Processes(lambda case, side, pair: Told(skipped="no GPU")), "absent")
+
+    assert not neither_has(differing["absent"].lacking, differing["absent"].failed)
+    assert judge_paired(differing["absent"], POLICY)[0] is Verdict.UNJUDGED
+    assert neither_has(alike["absent"].lacking, alike["absent"].failed)
+
+
+def test_what_comes_says_its_version_the_delta_of_its_rule_and_whether_it_is_settled(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quiet = {("same", "1"): [0.001] * 40}
+    found, _ = run(Processes(slower), "same", same_code=quiet)
+    failed, _ = run(Processes(lambda case, side, pair: Told(failed="it died") if pair else 1e-3), "fails")
+    clock: Iterator[float] = iter(range(1000))
+    monkeypatch.setattr(_pairing.time, "monotonic", lambda: float(next(clock)))
+    spent, _ = run(Processes(slower), "slower", budget_s=3)
+
+    same = found["same"]
+    assert (same.version, same.delta, same.settled) == ("1", pytest.approx(math.log1p(0.01)), True)
+    assert not failed["fails"].settled
+    assert not spent["slower"].settled
 
 
 def test_what_is_open_when_the_budget_is_spent_comes_with_the_pairs_that_it_has(
@@ -180,10 +205,10 @@ def test_progress_says_how_many_are_open_and_for_how_long(run: Run) -> None:
 
 def test_pairs_of_the_same_code_on_record_make_the_threshold_finer(run: Run) -> None:
     def value(*asked: object) -> float:
-        return 0.001015 if "b" in asked else 0.001
+        return 0.001013 if "b" in asked else 0.001
 
     coarse, _ = run(Processes(value), "little")
-    fine, _ = run(Processes(value), "little", same_code={"little": [0.001] * 40})
+    fine, _ = run(Processes(value), "little", same_code={("little", "1"): [0.001] * 40})
 
     assert judge_paired(coarse["little"], POLICY)[0] is Verdict.SAME
     assert judge_paired(fine["little"], POLICY, [0.001] * 40)[0] is Verdict.SLOWER

@@ -71,6 +71,27 @@ def test_a_pair_that_is_no_ratio_counts_for_no_side_and_never_for_the_same() -> 
     assert of_look(ratios, RULE) is Verdict.INCONCLUSIVE
 
 
+def test_numbers_without_a_ratio_raise_nothing() -> None:
+    strange = [
+        (1.0, math.inf),
+        (math.inf, 1.0),
+        (0.0, 1.0),
+        (1.0, 0.0),
+        (math.nan, 1.0),
+        (1e308, 1e-308),
+        (1e-308, 1e308),
+    ]
+
+    assert all(map(math.isnan, log_ratios(strange)))
+
+
+def test_how_many_pairs_say_the_same_at_the_earliest_is_the_policy_s() -> None:
+    rule = rule_for(Policy(same_pairs=12), "seconds", 1e-5)
+
+    assert of_look(around(0.0, 11), rule) is None
+    assert of_look(around(0.0, 12), rule) is Verdict.SAME
+
+
 def test_a_look_whose_pairs_are_no_ratios_ends_as_soon_as_they_rule_out_a_quorum() -> None:
     assert of_look([math.nan] * 10, RULE) is None
     assert of_look([math.nan] * 11, RULE) is Verdict.INCONCLUSIVE
@@ -81,8 +102,8 @@ def test_the_threshold_is_finer_where_pairs_of_the_same_code_allow_it() -> None:
     noisy = [0.05 if i % 2 else 0.001 for i in range(40)]
 
     assert rule_for(Policy(), "seconds", 1e-5, quiet).delta == pytest.approx(math.log1p(0.01))
-    assert rule_for(Policy(), "seconds", 1e-5, noisy).delta == pytest.approx(math.log1p(0.02))
-    assert rule_for(Policy(), "seconds", 1e-5, quiet[:39]).delta == pytest.approx(math.log1p(0.02))
+    assert rule_for(Policy(), "seconds", 1e-5, noisy).delta == pytest.approx(math.log1p(0.015))
+    assert rule_for(Policy(), "seconds", 1e-5, quiet[:39]).delta == pytest.approx(math.log1p(0.015))
 
 
 def test_a_difference_of_a_few_cycles_is_no_change_however_large_its_share() -> None:

@@ -9,6 +9,7 @@ from many_results import write_results
 from matplotlib.image import imread
 
 from pcbench.analysis.asv_results import read_results
+from pcbench.analysis.records import Run
 from pcbench.commands import main, report
 
 DATA = Path(__file__).parent / "data" / "asv_results"
@@ -18,6 +19,17 @@ DATA = Path(__file__).parent / "data" / "asv_results"
 def results(tmp_path: Path) -> Path:
     shutil.copytree(DATA, tmp_path / "results")
     return tmp_path / "results"
+
+
+def accepted(results: Path, folder: str) -> tuple[Run, ...]:
+    """The runs, of which the oldest is the baseline; the folder of their machine is renamed, as an artifact may be."""
+    runs = read_results(results).runs
+    if folder != "toybox":
+        (results / "toybox").rename(results / folder)
+    told = {"commit": runs[0].commit, "date": "2026-11-30", "reason": "first", "cases": {}}
+    places = {f"{runs[-1].environment} on {folder}": told}
+    (results / "BASELINE").write_text(json.dumps({"schema": 1, "places": places}))
+    return runs
 
 
 def draw(results: Path, out: Path, *names: str) -> int:
@@ -61,18 +73,28 @@ def test_a_broken_file_is_named_and_the_rest_is_drawn(
     assert "toybox/deadbeef-shared.json" in (tmp_path / "out" / "index.html").read_text()
 
 
-def test_the_page_shows_the_verdicts_on_the_newest_commit_where_a_baseline_was_accepted(
-    results: Path, tmp_path: Path
+@pytest.mark.parametrize("folder", ["toybox", "toybox-of-friday"])
+def test_the_page_shows_the_verdicts_on_the_newest_commit_where_a_baseline_was_accepted_in_a_copied_folder_too(
+    results: Path, tmp_path: Path, folder: str
 ) -> None:
-    runs = read_results(results).runs
-    place = f"{runs[-1].environment} on {runs[-1].machine.name}"
-    accepted = {"commit": runs[0].commit, "date": "2026-11-30", "reason": "first", "cases": {}}
-    (results / "BASELINE").write_text(json.dumps({"schema": 1, "places": {place: accepted}}))
+    runs = accepted(results, folder)
     draw(results, tmp_path / "out", "overview")
     page = (tmp_path / "out" / "index.html").read_text()
 
     assert 'data-name="verdict"' in page
     assert f"accepted {runs[0].commit[:8]}" in page
+    assert "Without an accepted baseline" not in page
+
+
+def test_a_baseline_whose_result_is_gone_is_said_where_its_verdicts_would_be(results: Path, tmp_path: Path) -> None:
+    runs = accepted(results, "toybox")
+    for path in (results / "toybox").glob(f"{runs[0].commit[:8]}-*"):
+        path.unlink()
+    draw(results, tmp_path / "out", "overview")
+    page = (tmp_path / "out" / "index.html").read_text()
+
+    assert f"has no verdict: BASELINE names {runs[0].commit[:8]}" in page
+    assert "Without an accepted baseline" not in page
 
 
 def test_a_baseline_that_cannot_be_read_is_named_and_the_rest_is_drawn(
@@ -80,8 +102,11 @@ def test_a_baseline_that_cannot_be_read_is_named_and_the_rest_is_drawn(
 ) -> None:
     (results / "BASELINE").write_text("{")
 
-    assert draw(results, tmp_path / "out", "load") == 0
+    assert draw(results, tmp_path / "out", "overview") == 0
     assert "BASELINE: is not JSON" in capsys.readouterr().out
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert "has no verdict" in page
+    assert "Without an accepted baseline" not in page
 
 
 def test_releases_are_compared_with_the_torch_that_was_named(

@@ -17,12 +17,13 @@ from pcbench.analysis.selftest_pairs import CHECKS, LOADS, OURS, Share, Trial, g
 from pcbench.analysis.selftest_pairs_store import Selftest, from_json, to_json
 from pcbench.analysis.selftest_pairs_text import finding, text
 from pcbench.commands import _pooled_rules, _selftest_checks, _selftest_loads, main
+from pcbench.commands._selftest_measuring import loads_in
 from pcbench.errors import ResultsError
 from pcbench.reports._selftest_pairs import draw
 
 RULE = Rule(math.log1p(0.02), 20, 0.75)
 FINE = Rule(math.log1p(0.01), 20, 0.75)
-POLICY = "[tool.pcbench.policy]\npairs = 4\n"
+POLICY = "[tool.pcbench.policy]\npairs = 6\n"
 
 
 def trial(
@@ -145,6 +146,16 @@ def small_loads(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("small_loads")
+def test_sides_of_loads_have_folders_of_one_length_whatever_is_planted(tmp_path: Path) -> None:
+    ground = loads_in(tmp_path)
+    case = ground.cases[0]
+
+    sides = [ground.write_side(tmp_path / name, {case: size}) for name, size in (("a-tree", 0.0), ("b-tree", 0.1))]
+
+    assert len({len(str(side)) for side in sides}) == 1
+
+
+@pytest.mark.usefixtures("small_loads")
 def test_sides_of_loads_differ_by_what_was_planted_in_each_of_their_parts(tmp_path: Path) -> None:
     parts = []
     for planted in (0.0, 0.1):
@@ -209,9 +220,9 @@ def test_a_selftest_by_the_way_of_ab_finds_what_is_far_beyond_the_threshold(
 @pytest.mark.usefixtures("small_loads")
 def test_loads_are_judged_by_the_plan_for_slow_cases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "pyproject.toml").write_text("[tool.pcbench.policy]\nslow_pairs = 2\nslow_s = 0.001\n")
+    (tmp_path / "pyproject.toml").write_text("[tool.pcbench.policy]\nslow_pairs = 6\nslow_s = 0.001\n")
 
     assert main(["selftest", "pairs", "--only-loads", "--loads", "1", "--json", "a.json"]) == 0
     told = json.loads((tmp_path / "a.json").read_text())
     assert [(each["kind"], each["planted"]) for each in told["trials"]] == [(LOADS, 0.0), (LOADS, 0.1)]
-    assert {(each["rule"]["pairs"], each["rule"]["quorum"]) for each in told["trials"]} == {(2, 0.8)}
+    assert {(each["rule"]["pairs"], each["rule"]["quorum"]) for each in told["trials"]} == {(6, 0.8)}

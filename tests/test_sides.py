@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
+import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import paired_sides
@@ -12,7 +17,7 @@ from paired_sides import ready
 
 from pcbench import sides
 from pcbench.errors import PcbenchError, UnavailableError, UsageError
-from pcbench.sides import Ready
+from pcbench.sides import Asked, Ready
 
 
 @pytest.fixture
@@ -55,6 +60,28 @@ def test_a_folder_is_measured_as_it_is_and_is_a_commit_only_where_nothing_measur
     assert clean.side.commit == repository.git("rev-parse", "HEAD")
     assert changed.side.commit is None
     assert said(changed, "import toy; print(toy.COUNT)") == "9"
+
+
+def test_a_copy_that_git_ignores_is_no_checkout_of_the_commit_around_it(
+    repository: Repository, small_python: Path, tmp_path: Path
+) -> None:
+    repository.write({"copies/src/__init__.py": "COUNT = 9\n", "copies/.gitignore": "*\n"})
+
+    copy = ready(repository, small_python, tmp_path / "side", str(repository.root / "copies"))
+
+    assert copy.side.commit is None
+
+
+def test_both_sides_have_folders_of_one_length_and_their_own_code(
+    repository: Repository, small_python: Path, tmp_path: Path
+) -> None:
+    suite = paired_sides.suite_of(repository, small_python)
+    with sides.both(repository.root, suite, tmp_path / "it", Asked("HEAD~1"), Asked("env:small", commit="HEAD")) as two:
+        commits = [each.side.commit for each in two]
+        lengths = {len(str(each.folder)) for each in two}
+
+    assert commits == [repository.git("rev-parse", name) for name in ("HEAD~1", "HEAD")]
+    assert len(lengths) == 1
 
 
 def test_a_package_that_a_side_lacks_cannot_be_imported_even_where_one_is_installed(
@@ -124,3 +151,31 @@ def test_one_command_at_a_time_measures_in_a_checkout(tmp_path: Path) -> None:
         pass
     with sides.alone(tmp_path):
         pass
+
+
+def test_what_a_killed_command_measures_keeps_others_out_until_it_has_ended(tmp_path: Path) -> None:
+    program = """
+import os, sys
+from pathlib import Path
+from pcbench import processes, sides
+with sides.alone(Path(sys.argv[1])):
+    worker = ["sh", "-c", "echo $$ > pid; exec sleep 60"]
+    processes.run(worker, env=os.environ, cwd=Path(sys.argv[1]), timeout_s=60, on_message=print)
+"""
+    command = subprocess.Popen([sys.executable, "-c", program, str(tmp_path)])
+    written = tmp_path / "pid"
+    while not (written.is_file() and written.read_text().strip()):
+        assert command.poll() is None
+        time.sleep(0.01)
+    command.kill()
+    command.wait()
+
+    with pytest.raises(PcbenchError, match="another command measures"), sides.alone(tmp_path):
+        pass
+    os.kill(int(written.read_text()), signal.SIGKILL)
+    ends = time.monotonic() + 10
+    while time.monotonic() < ends:
+        with suppress(PcbenchError), sides.alone(tmp_path):
+            return
+        time.sleep(0.01)
+    pytest.fail("the lock outlives the worker")

@@ -169,6 +169,15 @@ def test_a_slow_swing_needs_more_to_be_a_step() -> None:
     assert len(with_more) < len(with_less)
 
 
+def test_two_outliers_side_by_side_are_no_slow_swing() -> None:
+    values = 0.01 * np.random.default_rng(5).standard_normal(60)
+    values[30:] += 0.015
+    values[10:12] += 0.5
+
+    assert len(steps(np.exp(values), POLICY)) == 1
+    assert steps(np.exp(values), Policy(step_far=1000.0)) == ()
+
+
 def test_alerts_are_about_the_newest_nights_and_their_indexes_are_those_of_the_series() -> None:
     values = stepped(150, 1.1, nights=155)
     values[:30] *= 2

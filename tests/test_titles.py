@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from examples import history, load_case, run, timing
 from figures import drawn
 
+from pcbench.analysis.policy import Policy
 from pcbench.analysis.records import Absence, Case, Measurement, Run
 from pcbench.analysis.shown import Shown
 from pcbench.reports import load, trend
@@ -37,8 +38,8 @@ def test_the_title_of_the_load_ladder_counts_models_and_calls_overlapping_ranges
     )
 
 
-def trend_title(runs: Sequence[Run]) -> str:
-    return " ".join(drawn(trend.REPORT.draw(Shown(runs))).get_suptitle().split())
+def trend_title(runs: Sequence[Run], policy: Policy | None = None) -> str:
+    return " ".join(drawn(trend.REPORT.draw(Shown(runs, policy=policy or Policy()))).get_suptitle().split())
 
 
 def test_the_title_of_a_trend_names_the_largest_change_at_the_newest_commit_beside_eagers() -> None:
@@ -72,6 +73,8 @@ def test_the_title_of_a_trend_says_that_eager_moved_as_much_and_never_that_eager
     assert "mlp, aoti, warm load 1.32 times (n=1); eager moved as much (1.40 times): the machine changed;" in (
         trend_title(runs)
     )
+    for policy in (Policy(eager_moved=0.5), Policy(eager_share=1.5)):
+        assert "aoti, warm load 1.32 times (n=1, eager: 1.40 times); not a verdict" in trend_title(runs, policy)
 
 
 def test_the_title_of_a_trend_says_that_nothing_changed() -> None:

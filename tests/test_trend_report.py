@@ -8,10 +8,11 @@ from examples import history, load_case, run
 from figures import drawn, texts
 
 from pcbench.analysis.baseline import Accepted, AcceptedCase, Baseline
+from pcbench.analysis.policy import Policy
 from pcbench.analysis.records import Case, Measurement
 from pcbench.analysis.series import Place
-from pcbench.analysis.series_steps import NEWEST, StepAt
 from pcbench.analysis.shown import Shown, accepted_values
+from pcbench.analysis.steps import Step
 from pcbench.reports import trend
 
 HERE = Place("toybox", "shared")
@@ -23,22 +24,24 @@ def test_a_step_is_found_at_the_commit_that_made_it() -> None:
 
     assert set(steps) == {(HERE, load_case("export", t)) for t in ("cold", "warm", "hot")}
     (step,) = steps[HERE, load_case("export", "warm")]
-    assert (step.at, step.ratio) == (40, 2.0)
+    assert (step.index, step.ratio) == (40, 2.0)
 
 
 def test_steps_count_commits_that_lack_the_case() -> None:
     values = [3.0, 3.0, None, None, 4.0]
     runs = [run(i, {} if value is None else {COUNT: Measurement(value, "")}) for i, value in enumerate(values)]
 
-    assert Shown(runs).steps[HERE, COUNT] == (StepAt(4, 3.0, 4.0),)
+    assert Shown(runs).steps[HERE, COUNT] == (Step(4, 3.0, 4.0, 4 / 3, 4 / 3),)
 
 
 def test_steps_before_the_commits_that_are_searched_are_not_told() -> None:
-    runs = [run(i, {COUNT: Measurement(3.0 if i < 5 else 4.0, "")}) for i in range(NEWEST + 10)]
+    runs = [run(i, {COUNT: Measurement(3.0 if i < 5 else 4.0, "")}) for i in range(30)]
+    few = Shown(runs, policy=Policy(report_nights=20))
 
-    assert Shown(runs).steps == {}
-    assert f"Steps are sought among the newest {NEWEST} commits" in " ".join(
-        drawn(trend.REPORT.draw(Shown(runs))).get_supxlabel().split()
+    assert [step.index for step in Shown(runs).steps[HERE, COUNT]] == [5]
+    assert few.steps == {}
+    assert "Steps are sought among the newest 20 commits" in " ".join(
+        drawn(trend.REPORT.draw(few)).get_supxlabel().split()
     )
 
 

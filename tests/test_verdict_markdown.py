@@ -49,6 +49,20 @@ def test_where_pairs_decided_their_numbers_are_told_beside_the_stored_ones() -> 
     assert "| 1 s -> 1.25 s; beyond 5%; " in as_markdown(judgement([finding(Verdict.SLOWER, paired=True)]))
 
 
+def test_what_a_stored_verdict_says_beside_its_numbers_is_told() -> None:
+    words = "1 TENSOR_MATCH more, of L['x']; 1 guard in all; 7 of 9 timings moved the same way: the machine"
+    told = replace(finding(Verdict.SLOWER), reason=f"46 -> 47; {words}")
+    (row,) = [row for row in cells(rendered(as_markdown(judgement([told])))) if row]
+
+    assert row[-1] == f"{words}; beyond 5%; accepted 1a2b3c4d"
+
+
+def test_a_long_census_cuts_neither_the_rule_nor_what_it_was_compared_with() -> None:
+    told = replace(finding(Verdict.CHANGED), reason="46 -> 47; " + "1 guard more, " * 100)
+
+    assert "…; beyond 5%; accepted 1a2b3c4d |" in as_markdown(judgement([told]))
+
+
 def test_names_that_markdown_would_eat_are_shown_as_they_are() -> None:
     rows = [row for row in cells(rendered(as_markdown(nasty()))) if row]
 

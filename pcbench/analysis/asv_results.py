@@ -33,7 +33,7 @@ def read_results(folder: Path) -> Results:
     Raises:
         ResultsError: There is no such folder, it holds no results, or its benchmarks.json cannot be read.
     """
-    suite = _suite(folder)
+    suite = suite_of(folder)
     found = [
         path
         for place in sorted(path for path in folder.iterdir() if path.is_dir())
@@ -47,10 +47,11 @@ def read_results(folder: Path) -> Results:
 
 def read_some(folder: Path, paths: Iterable[Path]) -> Results:
     """Read some result files of a results folder; as :func:`read_results`."""
-    return _read(paths, _suite(folder))
+    return _read(paths, suite_of(folder))
 
 
-def _suite(folder: Path) -> dict[str, Benchmark]:
+def suite_of(folder: Path) -> dict[str, Benchmark]:
+    """The suite of a results folder; ResultsError where it cannot be read."""
     if not folder.is_dir():
         raise ResultsError(f"there is no results folder {folder}", hint=_HINT)
     path = folder / "benchmarks.json"
@@ -209,11 +210,14 @@ def _outcome(
     if math.isinf(number):
         return Absence("failed", "its value is infinite")
     recorded = optional(samples, list, "samples")
+    taken = None if recorded is None else tuple(_number(sample) for sample in recorded)
+    if taken is not None and not all(map(math.isfinite, taken)):
+        return Absence("failed", "a sample is no finite number")
     n = optional(repeat, int, "stats_repeat")
     return Measurement(
         number,
         benchmark.unit,
-        None if recorded is None else tuple(_number(sample) for sample in recorded),
+        taken,
         # asv writes both quartiles of a single sample; they are no spread.
         _quartile(low) if n != 1 else None,
         _quartile(high) if n != 1 else None,

@@ -15,7 +15,7 @@ JSON, a line for each case::
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
@@ -70,7 +70,8 @@ def read_baseline(path: Path) -> Baseline:
         return Baseline({place: _accepted(expect(told, dict, place)) for place, told in places.items()})
     except ResultsError as error:
         raise ResultsError(
-            f"{path}: {error.problem}", hint="git has its earlier states; pcbench accept writes it anew"
+            f"{path}: {error.problem}",
+            hint="git has its earlier states; without the file, all is NEW until it is accepted",
         ) from error
 
 
@@ -103,6 +104,11 @@ def accept_cases(baseline: Baseline, place: str, cases: Mapping[str, AcceptedCas
             f"there is no baseline yet for {place}", hint="accept all of it first: pcbench accept --reason TEXT"
         )
     return Baseline({**baseline.places, place: replace(known, cases={**known.cases, **cases})})
+
+
+def drop(baseline: Baseline, places: Collection[str]) -> Baseline:
+    """The baseline without some places."""
+    return Baseline({place: told for place, told in baseline.places.items() if place not in places})
 
 
 def written(baseline: Baseline) -> str:

@@ -12,6 +12,7 @@ from pcbench.paired import Paired
 
 _COVERAGE = 0.95
 _CLOSE = 1e-12
+_VERDICTS = (Verdict.SAME, Verdict.SLOWER, Verdict.FASTER, Verdict.INCONCLUSIVE)
 
 
 @dataclass(frozen=True)
@@ -19,15 +20,17 @@ class Rate:
     """What canaries said.
 
     Attributes:
-        verdicts: How many canaries were judged.
+        verdicts: How many canaries came to a verdict.
         slower, faster: Those that said that the same code differs.
-        undecided: Those that allowed no verdict, or failed.
+        undecided: Those that took all their pairs and said neither.
+        without: Those that came to none: stopped, failed, or the machine's; they are no part of the rate.
     """
 
     verdicts: int
     slower: int
     faster: int
     undecided: int
+    without: int = 0
 
     @property
     def upper(self) -> float:
@@ -35,20 +38,23 @@ class Rate:
         return upper_bound(self.slower, self.verdicts)
 
     def __str__(self) -> str:
+        apart = f"; {counted(self.without, 'canary', 'canaries')} without a verdict not counted" if self.without else ""
         if not self.verdicts:
-            return "false alarms: no canary was measured yet"
+            return f"false alarms: no canary was measured yet{apart}"
         told = f"{self.slower} of {counted(self.verdicts, 'verdict')} on the same code said SLOWER"
         faster = f", {self.faster} FASTER" if self.faster else ""
         open_ = f", {self.undecided} undecided" if self.undecided else ""
-        return f"false alarms: {told}{faster}{open_}; at 95 % the rate is below {self.upper:.2%} a verdict"
+        return f"false alarms: {told}{faster}{open_}; at 95 % the rate is below {self.upper:.2%} a verdict{apart}"
 
 
 def rate(found: Sequence[Paired], judge: Callable[[Paired], Verdict]) -> Rate:
     """Count the verdicts of canaries; what else is in ``found`` is left out."""
-    verdicts = [judge(one) for one in found if one.is_canary]
+    canaries = [one for one in found if one.is_canary]
+    judged = [judge(one) for one in canaries if one.settled]
+    verdicts = [verdict for verdict in judged if verdict in _VERDICTS]
     slower, faster = verdicts.count(Verdict.SLOWER), verdicts.count(Verdict.FASTER)
-    undecided = sum(verdict not in (Verdict.SAME, Verdict.SLOWER, Verdict.FASTER) for verdict in verdicts)
-    return Rate(len(verdicts), slower, faster, undecided)
+    undecided = verdicts.count(Verdict.INCONCLUSIVE)
+    return Rate(len(verdicts), slower, faster, undecided, len(canaries) - len(verdicts))
 
 
 def upper_bound(found: int, of: int, coverage: float = _COVERAGE) -> float:

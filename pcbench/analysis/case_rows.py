@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pcbench.analysis.findings import WORST_FIRST
 from pcbench.analysis.records import Absence, Case, Measurement, Verdict
 from pcbench.analysis.series import Place
-from pcbench.analysis.series_steps import StepAt
 from pcbench.analysis.shown import Shown
+from pcbench.analysis.steps import Step
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class CaseRow:
     absence: Absence | None
     ratio: float | None
     verdict: Verdict | None
-    steps: tuple[tuple[StepAt, str], ...]
+    steps: tuple[tuple[Step, str], ...]
     commits: int
 
     @property
@@ -43,7 +43,7 @@ def case_rows(shown: Shown) -> list[CaseRow]:
     rows = []
     for one in shown.series:
         ordered, key = shown.places[one.place], (one.place, one.case)
-        steps = tuple((step, ordered[step.at].commit) for step in shown.steps.get(key, ()))
+        steps = tuple((step, ordered[step.index].commit) for step in shown.steps.get(key, ()))
         absence = None if one.newest else ordered[-1].absences.get(one.case)
         told = (one.newest, absence, one.latest_ratio, verdicts.get(key))
         rows.append(CaseRow(one.case, one.place, *told, steps, len(one.points)))

@@ -11,6 +11,12 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     return ["  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
+def piped(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows, the first of which is the header, as a table in Markdown."""
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    return [lines[0], "|" + " --- |" * len(rows[0]), *lines[1:]]
+
+
 def grouped(said: Sequence[tuple[str, str]]) -> list[str]:
     """``(who, what)`` as lines ``who, who: what``, in order of first mention: the same thing is said once."""
     by_what: dict[str, list[str]] = {}

@@ -39,9 +39,8 @@ def difference(baseline: Run, candidate: Run, vary: Collection[str] = ()) -> str
             return _sentence(name, one, other)
     if baseline.context is None and candidate.context is None:
         # Without sidecars the environment's name is all that tells of Python and requirements.
-        if baseline.environment != candidate.environment and not vary:
-            return _sentence("environment", baseline.environment, candidate.environment)
-        return None
+        one, other = (_without(run.environment, vary) for run in (baseline, candidate))
+        return None if one == other else _sentence("environment", one, other)
     if baseline.context is None or candidate.context is None:
         without = baseline if baseline.context is None else candidate
         return f"the result of {without.commit[:8]} has no readable sidecar: what it ran on is unknown"
@@ -51,6 +50,12 @@ def difference(baseline: Run, candidate: Run, vary: Collection[str] = ()) -> str
         if one != other and name not in allowed:
             return _sentence(name, one, other)
     return None
+
+
+def _without(environment: str, vary: Collection[str]) -> str:
+    """An environment's name without what may differ, as asv writes it: ``-torch2.14.1``."""
+    named = {field for name in vary for field in VARIABLE[name]}
+    return "-".join(part for part in environment.split("-") if not part.startswith(tuple(named)))
 
 
 def _sentence(name: str, one: object, other: object) -> str:

@@ -95,22 +95,19 @@ def _ran_on(run: Run) -> dict[str, object]:
     return {"commit": run.commit, "date": run.date, **place, **machine, "gpu": gpu, **context}
 
 
-def write_csv(found: Iterable[Row], file: TextIO) -> int:
-    """Write rows with a heading, and return how many there were. ``file`` is open with ``newline=""``.
+def write_csv(found: Iterable[Row], file: TextIO) -> None:
+    """Write rows with a heading. ``file`` is open with ``newline=""``.
 
     Empty where a row has None; ``params`` is a JSON object, ``samples`` a JSON list, ``date`` ISO 8601 in UTC.
     """
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(COLUMNS)
-    count = 0
     for row in found:
         cells = dict(zip(COLUMNS, _cells(row), strict=True))
         cells["params"] = json.dumps(row.params) if row.params else "{}"
         cells["samples"] = None if row.samples is None else json.dumps(row.samples)
         cells["date"] = row.date.isoformat()
         writer.writerow(cells.values())
-        count += 1
-    return count
 
 
 _cells = operator.attrgetter(*COLUMNS)

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pcbench.analysis.asv_results import read_some
+from pcbench.analysis.asv_results import read_some, suite_of
 from pcbench.analysis.baseline import FILE, Accepted, Baseline, read_baseline
 from pcbench.analysis.comparability import difference
 from pcbench.analysis.findings import Finding, Judgement, worst_first
-from pcbench.analysis.judge import Evidence, Reference, judge
+from pcbench.analysis.judge import Reference, judge
 from pcbench.analysis.neighbours import version_key
-from pcbench.analysis.pairs import log_ratios
+from pcbench.analysis.paired_evidence import evidence
 from pcbench.analysis.policy import Policy
-from pcbench.analysis.records import Case, Run, Verdict
+from pcbench.analysis.records import Case, Problem, Run, Verdict
 from pcbench.analysis.results_index import Entry, index
+from pcbench.analysis.selection import is_of
 from pcbench.analysis.series import Place
 from pcbench.errors import ResultsError, UsageError
-from pcbench.paired import SUFFIX, Paired, read
 
 _TORCH = "torch:"
+_COMMIT = len("0123abcd-")  # what a result file's name has before the environment
 EVERY_CASE = Case("every case")
 
 
@@ -45,45 +45,46 @@ class Wanted:
 
 
 def gate(wanted: Wanted, policy: Policy) -> Judgement:
-    """Judge the candidate's results at every place that has them.
+    """Judge the candidate's results at every place that has them; a place that cannot be judged says why.
 
     Raises:
-        ResultsError: The folder, the candidate, the baseline or results/BASELINE cannot be read.
+        ResultsError: The folder or results/BASELINE cannot be read, or the one result that is to be judged.
         UsageError: Nothing is there of what was named.
     """
     entries, unread = index(wanted.results)
     chosen = candidates(wanted, entries)
     if not chosen and unread:
-        raise ResultsError(f"no result in {wanted.results} can be read", hint=unread[0])
+        raise ResultsError(f"no result in {wanted.results} can be read", hint=f"{unread[0].path} {unread[0].what}")
     accepted = read_baseline(wanted.results / FILE)
-    judged = [_judge_one(wanted, policy, entry, entries, accepted) for entry in chosen]
-    notes = [f"not read: {problem}" for problem in unread] + [note for one in judged for note in one.notes]
-    missing = _places_without_candidate(wanted, accepted, chosen)
+    judged = [_judge_or_say(wanted, policy, entry, entries, accepted, alone=len(chosen) == 1) for entry in chosen]
+    unknown = [*_unread(wanted, unread), *_places_without_candidate(wanted, accepted, chosen)]
     return Judgement(
-        worst_first([finding for one in judged for finding in one.findings] + missing),
+        worst_first([finding for one in judged for finding in one.findings] + unknown),
         tuple(dict.fromkeys(each for one in judged for each in one.unavailable)),
-        "; ".join(dict.fromkeys(one.baseline for one in judged)),
-        "; ".join(dict.fromkeys(one.candidate for one in judged)),
-        tuple(dict.fromkeys(notes)),
+        "; ".join(dict.fromkeys(one.baseline for one in judged if one.baseline)),
+        "; ".join(dict.fromkeys(one.candidate for one in judged if one.candidate)),
+        tuple(dict.fromkeys(note for one in judged for note in one.notes)),
     )
 
 
 def candidates(wanted: Wanted, entries: Sequence[Entry]) -> tuple[Entry, ...]:
     """The results of the commit that is to be judged: one for each machine and environment that has it.
 
+    With ``vary``, those of them that have the newest torch.
+
     Raises:
         UsageError: There is none that was named.
     """
-    there = [entry for entry in entries if _is_wanted(entry, wanted)]
+    there = [one for one in entries if is_of(one.machine, one.environment, wanted.machine, wanted.env)]
     if entries and not there:
         names = ", ".join(sorted({f"{entry.environment} on {entry.machine}" for entry in entries}))
         raise UsageError("no result is of this machine and environment", hint=f"there are: {names}")
     if wanted.candidate is not None:
         there = select(wanted.candidate, there, "candidate")
-    newest = there[-1] if there else None
-    same = [entry for entry in there if newest is not None and entry.commit == newest.commit]
+    same = [entry for entry in there if entry.commit == there[-1].commit]
     if wanted.vary and same:
-        return (max(same, key=lambda entry: version_key(entry.torch or "")),)
+        newest = max(version_key(entry.torch or "") for entry in same)
+        same = [entry for entry in same if version_key(entry.torch or "") == newest]
     return tuple(same)
 
 
@@ -114,16 +115,24 @@ def _has_version(torch: str, version: str) -> bool:
     return torch == version or torch.partition("+")[0] == version
 
 
-def _is_wanted(entry: Entry, wanted: Wanted) -> bool:
-    machine = wanted.machine is None or fnmatch.fnmatchcase(entry.machine, wanted.machine)
-    env = wanted.env
-    return machine and (env is None or env in entry.environment or fnmatch.fnmatchcase(entry.environment, env))
+def _judge_or_say(
+    wanted: Wanted, policy: Policy, entry: Entry, entries: Sequence[Entry], baseline: Baseline, *, alone: bool
+) -> Judgement:
+    """One place's judgement; of several, the error of one is its own verdict, and hides no other's."""
+    try:
+        return _judge_one(wanted, policy, entry, entries, baseline)
+    except (ResultsError, UsageError) as error:
+        if alone:
+            raise
+        place = Place(entry.machine, entry.environment)
+        return Judgement((Finding(EVERY_CASE, Verdict.UNJUDGED, str(error), place),))
 
 
 def _judge_one(wanted: Wanted, policy: Policy, entry: Entry, entries: Sequence[Entry], baseline: Baseline) -> Judgement:
     here = [one for one in entries if one.machine == entry.machine]
     known = [one for one in here if one.environment == entry.environment] if not wanted.vary else here
     place = Place(entry.machine, entry.environment)
+    own = (entry.commit, entry.environment)
     named = [] if wanted.baseline is None else select(wanted.baseline, known, "baseline")
     places = {str(place): baseline.places[str(place)]} if str(place) in baseline.places else {}
     if wanted.vary and not named:
@@ -135,12 +144,14 @@ def _judge_one(wanted: Wanted, policy: Policy, entry: Entry, entries: Sequence[E
         needed |= set(_paths(told, name, here).values())
     results = read_some(wanted.results, sorted(needed))
     runs = {(run.commit, run.environment): run for run in results.runs}
-    candidate = runs.get((entry.commit, entry.environment))
+    candidate = runs.get(own)
     if candidate is None:
         first = next((p.what for p in results.problems if p.path == entry.path), "it is of another commit")
         raise ResultsError(f"{entry.path} {first}", hint="measure it again")
     references = []
     for name, told in places.items():
+        if wanted.vary and (told.commit, name.rpartition(" on ")[0]) == own:
+            continue  # it was accepted itself: that it is like itself says nothing
         reference = _accepted(name, told, runs)
         if reference.run is None or not wanted.vary or difference(reference.run, candidate, wanted.vary) is None:
             references.append(reference)
@@ -148,10 +159,16 @@ def _judge_one(wanted: Wanted, policy: Policy, entry: Entry, entries: Sequence[E
         references = references[-1:]
     if named:
         run = runs.get((named[-1].commit, named[-1].environment))
+        if named[-1] == entry:
+            raise UsageError(
+                f"the baseline is the candidate, {entry.commit[:8]} in {place}", hint="name another commit"
+            )
         references.append(Reference("baseline", run))
     if not references:
         references = [Reference("baseline", None)]
-    judged = judge(candidate, references, policy, _evidence(entry), wanted.vary)
+    judged = judge(
+        candidate, references, policy, evidence(entry.path, candidate, suite_of(wanted.results), policy), wanted.vary
+    )
     return replace(
         judged,
         baseline=", ".join(_told(reference) for reference in references),
@@ -185,27 +202,6 @@ def _accepted(place: str, told: Accepted, runs: Mapping[tuple[str, str], Run]) -
     return Reference("accepted", runs[told.commit, environment], cases)
 
 
-def _evidence(entry: Entry) -> Evidence:
-    beside = entry.path.with_suffix(SUFFIX)
-    if not beside.is_file():
-        return Evidence()
-    paired: dict[str, list[Paired]] = {}
-    for one in read(beside):
-        if not one.is_canary:
-            paired.setdefault(one.case, []).append(one)
-    return Evidence(paired, same_code(sorted(entry.path.parent.glob(f"*{SUFFIX}"))))
-
-
-def same_code(files: Iterable[Path]) -> dict[str, list[float]]:
-    """ln ratios of pairs of the same code, by case: what canaries on a machine have measured."""
-    found: dict[str, list[float]] = {}
-    for file in files:
-        for one in read(file):
-            if one.is_canary:
-                found.setdefault(one.case, []).extend(log_ratios([pair for look in one.looks for pair in look.pairs]))
-    return found
-
-
 def _told(reference: Reference) -> str:
     if reference.run is None:
         return "no baseline"
@@ -213,17 +209,29 @@ def _told(reference: Reference) -> str:
     return f"{reference.name} {reference.run.commit[:8]}{cases}"
 
 
+def _unread(wanted: Wanted, unread: Sequence[Problem]) -> list[Finding]:
+    """A result that cannot be read may be the newest: unless one was named, that is not passed over."""
+    if wanted.candidate is not None:
+        return []
+    there = [(problem, Place(problem.path.parent.name, problem.path.stem[_COMMIT:])) for problem in unread]
+    return [
+        Finding(EVERY_CASE, Verdict.UNJUDGED, f"{problem.path} {problem.what}", place)
+        for problem, place in there
+        if is_of(place.machine, place.environment, wanted.machine, wanted.env)
+    ]
+
+
 def _places_without_candidate(wanted: Wanted, baseline: Baseline, chosen: Sequence[Entry]) -> list[Finding]:
     """Places that have a baseline, and no result of the candidate: their nightly job did not run, say."""
-    if wanted.vary or wanted.env is not None or wanted.machine is not None:
+    if wanted.vary:
         return []
     measured = {f"{entry.environment} on {entry.machine}" for entry in chosen}
     missing = []
     for name, accepted in baseline.places.items():
-        if name not in measured:
-            environment, _, machine = name.rpartition(" on ")
+        environment, _, machine = name.rpartition(" on ")
+        if name not in measured and is_of(machine, environment, wanted.machine, wanted.env):
             commit = chosen[0].commit[:8] if chosen else "the candidate"
-            reason = f"{commit} was not measured there; --env and --machine judge one place alone"
+            reason = f"{commit} was not measured there; pcbench accept --gone drops a place for good"
             against = f"accepted {accepted.commit[:8]}"
             place = Place(machine, environment)
             missing.append(Finding(EVERY_CASE, Verdict.MISSING, reason, place, against=against))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -52,6 +52,14 @@ def changes(series: Iterable[NightSeries], policy: Policy) -> list[Change]:
     return _ordered(change for one in series for change in _changes(one, policy.of(one.case)))
 
 
+def steps_of(series: NightSeries, policy: Policy, newest: int | None = None) -> tuple[Step, ...]:
+    """Where a series' level changed, oldest first; looked for among so many of its newest nights, None for all."""
+    first = 0 if newest is None else max(0, len(series.values) - newest)
+    values = series.values[first:]
+    found = exact_steps(values) if exact(series) else steps(values, policy)
+    return tuple(replace(step, index=first + step.index) for step in found)
+
+
 def new_changes(series: Iterable[NightSeries], policy: Policy) -> list[Change]:
     """What is worth a look this morning, of series that end with their stretch's newest night; ordered likewise."""
     return _ordered(change for one in series for change in _new(one, policy.of(one.case)))
@@ -91,8 +99,7 @@ def rule_of(series: NightSeries, policy: Policy, *, alert: bool = False) -> str:
 
 def _changes(series: NightSeries, policy: Policy) -> list[Change]:
     rule = rule_of(series, policy)
-    found = exact_steps(series.values) if exact(series) else steps(series.values, policy)
-    return [_change(series, step, rule) for step in found]
+    return [_change(series, step, rule) for step in steps_of(series, policy)]
 
 
 def _new(series: NightSeries, policy: Policy) -> list[Change]:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from pcbench.analysis.columns import aligned
 from pcbench.analysis.history import Change
 from pcbench.analysis.kernel_cuts import Floats
 from pcbench.analysis.nights import NightSeries, stretches_of
@@ -26,8 +27,7 @@ def table(found: Sequence[Change], *, most: int | None) -> list[str]:
     several = len({change.series.stretch.place for change in found}) > 1
     shown = found[:most]
     rows = [_HEADER, *(_row(change, several=several) for change in shown)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADER))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines = aligned(rows)
     if len(shown) < len(found):
         lines.append(f"and {counted(len(found) - len(shown), 'more step')}: --all lists them")
     return lines

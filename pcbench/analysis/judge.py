@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from pcbench.analysis.census_changes import sentences
 from pcbench.analysis.comparability import difference
 from pcbench.analysis.findings import WORST_FIRST, Finding, Judgement, worst_first
-from pcbench.analysis.paired_verdicts import judge_paired
+from pcbench.analysis.paired_verdicts import SameCode, host_moved, judge_paired
 from pcbench.analysis.policy import Policy
-from pcbench.analysis.records import Absence, Case, Measurement, Run, Verdict
+from pcbench.analysis.records import LEFT_OUT, Absence, Case, Measurement, Run, Verdict
 from pcbench.analysis.series import Place
 from pcbench.analysis.stored_rules import compared, judge_stored
 from pcbench.paired import Paired
@@ -41,11 +41,11 @@ class Evidence:
 
     Attributes:
         paired: By case id; several where it was measured against several baselines.
-        same_code: ln ratios by case id.
+        same_code: ln ratios by case and the benchmark's version.
     """
 
     paired: Mapping[str, Sequence[Paired]] = field(default_factory=dict)
-    same_code: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    same_code: SameCode = field(default_factory=dict)
 
 
 def judge(
@@ -79,6 +79,7 @@ def judge(
             findings.append(min(known, key=lambda one: WORST_FIRST.index(one.verdict)))
         else:
             unavailable.append((case, _absence(candidate, case).reason or _absence(candidate, case).status))
+    findings += judging.gone(references, {case.benchmark for case in cases})
     return Judgement(worst_first(_blame_the_machine(findings, policy)), tuple(unavailable))
 
 
@@ -110,16 +111,30 @@ class _Judging:
             return replace(blank, verdict=Verdict.UNJUDGED, reason=differing)
         return self._compared(blank, before, now, run)
 
+    def gone(self, references: Sequence[Reference], there: Collection[str]) -> list[Finding]:
+        """A finding for each benchmark that the suite has no more, and a reference has a result of."""
+        found: dict[str, Finding] = {}
+        place = Place(self.candidate.machine.name, self.candidate.environment)
+        for reference in references:
+            for run in filter(None, (reference.run, *reference.cases.values())):
+                for name, why in run.left_out.items():
+                    if name not in there and name not in found:
+                        against = f"{reference.name} {run.commit[:8]}"
+                        found[name] = Finding(Case(name), Verdict.MISSING, why, place, against=against)
+        return list(found.values())
+
     def _absent(self, blank: Finding, before: Measurement | None, run: Run | None) -> Finding | None:
         absence = _absence(self.candidate, blank.case)
         then = None if run is None or before is not None else run.absences.get(blank.case)
-        if then is not None and (then == absence or (then.not_measured and absence.not_measured)):
+        if run is not None and then is not None and self._same_reason(then, run, absence):
             return None
         if before is None and absence.not_measured:
             return None
         reason = absence.reason or "no reason recorded"
         if before is not None:
             blank = replace(blank, unit=before.unit, baseline=compared(before))
+        if absence.status == LEFT_OUT:
+            return replace(blank, verdict=Verdict.INCONCLUSIVE, reason=f"not measured: {reason}")
         if absence.status in ("n/a", "UNAVAILABLE", "INTERRUPTED", "left out"):
             if before is None:
                 return replace(blank, reason=f"{absence.status}: {reason}; pcbench accept takes it as it is")
@@ -127,12 +142,25 @@ class _Judging:
             return replace(blank, verdict=Verdict.MISSING, reason=said)
         return replace(blank, verdict=Verdict.FAILED, reason=f"{absence.status}: {reason}")
 
+    def _same_reason(self, then: Absence, run: Run, now: Absence) -> bool:
+        """Whether neither has the case for the same stated reason, but for torch's version where that may differ."""
+        if then.not_measured and now.not_measured:
+            return True
+        reasons = [(then.reason, run), (now.reason, self.candidate)]
+        stated = {_without_torch(reason, one) if self.vary else reason for reason, one in reasons if reason}
+        return then.status == now.status and None not in (then.reason, now.reason) and len(stated) == 1
+
     def _compared(self, blank: Finding, before: Measurement, now: Measurement, run: Run) -> Finding:
         policy = self.policy.of(blank.case)
-        if now.kind == "time":
+        if now.kind in ("time", "number"):
+            # What was stopped before it was settled decides nothing.
             for paired in self.evidence.paired.get(str(blank.case), ()):
-                if paired.unit == now.unit and _is_of(paired, run, self.candidate):
-                    record = self.evidence.same_code.get(str(blank.case), ())
+                if (
+                    (paired.settled or paired.failed)
+                    and paired.unit == now.unit
+                    and _is_of(paired, run, self.candidate)
+                ):
+                    record = self.evidence.same_code.get(paired.versioned, ())
                     verdict, reason, rule = judge_paired(paired, policy, record)
                     return replace(blank, verdict=verdict, reason=reason, rule=rule, paired=True)
         said = judge_stored(before, now, policy)
@@ -147,6 +175,11 @@ def _census_words(case: Case, baseline: Run, candidate: Run) -> str:
         return ""
     words = sentences(baseline.censuses[model], candidate.censuses[model])
     return f"; {'; '.join(words)}" if words else ""
+
+
+def _without_torch(reason: str, run: Run) -> str:
+    version = None if run.context is None else run.context.torch
+    return reason.replace(version, "this").replace(version.partition("+")[0], "this") if version else reason
 
 
 def _absence(run: Run, case: Case) -> Absence:
@@ -166,15 +199,11 @@ def _is_of(paired: Paired, baseline: Run, candidate: Run) -> bool:
 
 
 def _blame_the_machine(findings: Sequence[Finding], policy: Policy) -> list[Finding]:
-    """Where more than a share of all timings moved the same way, gross stored ones are HOST, and suspects are told."""
-    timings = [one for one in findings if one.unit == "seconds" and one.ratio is not None]
-    for up in (True, False):
-        moved = [one for one in timings if _moved(one, policy, up)]
-        if len(timings) >= policy.host_cases and len(moved) > policy.host_share * len(timings):
-            share = f"{len(moved)} of {len(timings)} timings moved the same way: the machine"
-            blamed = {id(one): share for one in moved if not one.paired}
-            findings = [_blamed(one, blamed[id(one)], policy) if id(one) in blamed else one for one in findings]
-    return list(findings)
+    """Where too many timings moved the same way, gross stored ones of them are HOST, and suspects are told of it."""
+    moved = {str(one.case): _moved(one, policy) for one in findings if one.unit == "seconds" and _is_compared(one)}
+    blamed = host_moved(moved, policy)
+    share = f"{len(blamed)} of {len(moved)} timings moved the same way: the machine"
+    return [_blamed(one, share, policy) if str(one.case) in blamed and not one.paired else one for one in findings]
 
 
 def _blamed(finding: Finding, share: str, policy: Policy) -> Finding:
@@ -184,8 +213,13 @@ def _blamed(finding: Finding, share: str, policy: Policy) -> Finding:
     return replace(said, verdict=Verdict.HOST, rule=f"more than {policy.host_share:.0%} of timings are the machine")
 
 
-def _moved(finding: Finding, policy: Policy, up: bool) -> bool:
-    ratio = finding.ratio
-    if ratio is None or finding.verdict is Verdict.UNJUDGED:
-        return False
-    return (ratio if up else 1 / ratio) - 1 > policy.of(finding.case).stored_delta
+def _is_compared(finding: Finding) -> bool:
+    return finding.ratio is not None and finding.verdict is not Verdict.UNJUDGED
+
+
+def _moved(finding: Finding, policy: Policy) -> Verdict:
+    """Which way a timing moved, beyond what makes a suspect."""
+    ratio, delta = finding.ratio or 1.0, policy.of(finding.case).stored_delta
+    if max(ratio, 1 / ratio) - 1 <= delta:
+        return Verdict.SAME
+    return Verdict.SLOWER if ratio > 1 else Verdict.FASTER

@@ -54,21 +54,6 @@ class Plan:
     dropped: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Shares:
-    """Seconds of the budget by what they are for."""
-
-    suite: float
-    confirmation: float
-    canary: float
-
-
-def shares(budget_s: float, policy: Policy) -> Shares:
-    """How a budget is divided; what one part leaves, the next may have."""
-    canary = policy.night_canary * budget_s
-    return Shares(policy.night_suite * budget_s, (1 - policy.night_suite - policy.night_canary) * budget_s, canary)
-
-
 def plan(commits: Sequence[str], benchmarks: Sequence[Cost], budget_s: float, policy: Policy) -> Plan:
     """What fits into the suite's share of a budget.
 

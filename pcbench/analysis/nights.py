@@ -13,6 +13,7 @@ from pcbench.analysis.comparability import difference
 from pcbench.analysis.kernel_cuts import Floats
 from pcbench.analysis.records import Case, Kind, Measurement, Run, Worse
 from pcbench.analysis.series import Place, by_place
+from pcbench.analysis.stored_rules import compared
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def _series(stretch: Stretch, members: Sequence[Run]) -> list[NightSeries]:
         for case, measurement in run.measurements.items():
             if case not in values:
                 values[case] = np.full(len(members), math.nan)
-            values[case][night] = min(measurement.samples) if measurement.samples else measurement.value
+            values[case][night] = compared(measurement)
             newest[case] = measurement
     return [
         NightSeries(stretch, case, newest[case].unit, newest[case].kind, newest[case].worse, values[case])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from pcbench.analysis import pairs
 from pcbench.analysis.pairs import Rule, false_alarm_rate, locate, log_ratios, rule_for
@@ -19,6 +20,8 @@ LACKING: Mapping[tuple[str, ...], Verdict] = {
     ("baseline", "candidate"): Verdict.UNJUDGED,
 }
 """What a case is that does not apply on these sides."""
+SameCode = Mapping[tuple[str, str], Sequence[float]]
+"""What is on record of pairs of the same code: ln ratios by case and version, ``Paired.versioned``."""
 _UNKNOWN_SHARE = 0.5
 _VALUE = "="
 
@@ -26,7 +29,7 @@ _VALUE = "="
 def judge_paired(paired: Paired, policy: Policy, same_code: Sequence[float] = ()) -> tuple[Verdict, str, str]:
     """The verdict, a sentence with its numbers, and the rule.
 
-    What moved is HOST where the control, which is the same on both sides, moved as well.
+    What moved is HOST where the control, which is the same on both sides, moved as well; of two Pythons it is not.
 
     Args:
         policy: The whole one, or the case's own.
@@ -35,12 +38,15 @@ def judge_paired(paired: Paired, policy: Policy, same_code: Sequence[float] = ()
     if paired.failed:
         return LACKING.get(paired.lacking, Verdict.FAILED), paired.failed, ""
     if not any(look.pairs for look in paired.looks):
-        return Verdict.INCONCLUSIVE, "no pair was measured", ""
+        return Verdict.UNJUDGED, "the comparison ended before its first pair", ""
     rule = rule_of(paired, policy, same_code)
     ratios = [log_ratios(look.pairs) for look in paired.looks]
     found, _ = pairs.verdict(ratios, rule)
     said = [_location(ratios), _counts(ratios, rule)]
-    if found in MOVED:
+    pythons = (paired.baseline.python, paired.candidate.python)
+    if found in MOVED and pythons[0] != pythons[1]:
+        said.append(f"the control cannot tell the machine's part: Python {pythons[0]} and {pythons[1]}")
+    elif found in MOVED:
         control = Rule(math.log1p(policy.delta), rule.pairs, rule.quorum)
         for look in paired.looks:
             how = control_moved(look, control)
@@ -55,9 +61,23 @@ def judge_paired(paired: Paired, policy: Policy, same_code: Sequence[float] = ()
 
 
 def rule_of(paired: Paired, policy: Policy, same_code: Sequence[float] = ()) -> Rule:
-    """The rule of a case with at least one pair: the first pair's baseline says whether it is slow."""
+    """The rule of a case with at least one pair: the first pair's baseline says whether it is slow.
+
+    The delta that it was measured by is kept with it: what is on record since must not change a verdict.
+    """
     first = next(pair for look in paired.looks for pair in look.pairs)
-    return rule_for(policy.of(paired.case), paired.unit, first[0], same_code)
+    rule = rule_for(policy.of(paired.case), paired.unit, first[0], same_code)
+    return rule if paired.delta is None else replace(rule, delta=paired.delta)
+
+
+def same_code_of(found: Iterable[Paired]) -> dict[tuple[str, str], list[float]]:
+    """ln ratios of pairs of the same code, by case and version; pairs that are no ratio are left out."""
+    record: dict[tuple[str, str], list[float]] = {}
+    for one in found:
+        if one.is_canary:
+            ratios = log_ratios([pair for look in one.looks for pair in look.pairs])
+            record.setdefault(one.versioned, []).extend(ratio for ratio in ratios if not math.isnan(ratio))
+    return record
 
 
 def control_moved(look: Look, rule: Rule) -> str | None:

@@ -16,8 +16,7 @@ from pcbench.analysis.policy import Policy
 from pcbench.analysis.records import Verdict
 from pcbench.paired import Pair
 
-_COVERAGE = 0.95
-_LEAST = 8  # fewer pairs have no interval of this coverage that is worth stopping for
+_COVERAGE = 0.95  # what verdicts print, and policy.LEAST_PAIRS stands on
 
 
 @dataclass(frozen=True)
@@ -28,11 +27,13 @@ class Rule:
         delta: ln of the ratio beyond which a pair speaks for a change.
         pairs: Pairs of a look; a look that leaves it open goes on to twice as many.
         quorum: The share of them that must speak for it.
+        least: Fewer pairs than this are never enough to say that a case is the same.
     """
 
     delta: float
     pairs: int
     quorum: float
+    least: int = Policy.same_pairs
 
     def needed(self, pairs: int) -> int:
         """How many of so many pairs must lie beyond ``delta``."""
@@ -69,13 +70,14 @@ def rule_for(policy: Policy, unit: str, value: float, same_code: Sequence[float]
     if unit == "seconds" and value > 0:
         delta = max(delta, policy.floor_s / value)
     if slow:
-        return Rule(math.log1p(delta), policy.slow_pairs, policy.slow_quorum)
-    return Rule(math.log1p(delta), policy.pairs, policy.quorum)
+        return Rule(math.log1p(delta), policy.slow_pairs, policy.slow_quorum, policy.same_pairs)
+    return Rule(math.log1p(delta), policy.pairs, policy.quorum, policy.same_pairs)
 
 
 def log_ratios(pairs: Sequence[Pair]) -> list[float]:
     """ln(candidate / baseline) of each pair; of a pair that is no ratio, as of a difference below 0, nan."""
-    return [math.log(other / one) if one > 0 and other > 0 else math.nan for one, other in pairs]
+    ratios = [other / one if one > 0 else math.nan for one, other in pairs]
+    return [math.log(ratio) if 0 < ratio < math.inf else math.nan for ratio in ratios]
 
 
 def verdict(looks: Sequence[Sequence[float]], rule: Rule) -> tuple[Verdict | None, int]:
@@ -113,7 +115,7 @@ def _of_stage(ratios: Sequence[float], size: int, rule: Rule) -> Verdict | None:
         return Verdict.SLOWER
     if under >= needed and locate(ratios).middle < -rule.delta:
         return Verdict.FASTER
-    if max(over, under) + left >= needed or len(ratios) < min(_LEAST, rule.pairs):
+    if max(over, under) + left >= needed or len(ratios) < min(rule.least, rule.pairs):
         return None
     # The interval alone would call pairs that lie as far above as below the same.
     if any(map(math.isnan, ratios)) or 2 * sum(abs(ratio) <= rule.delta for ratio in ratios) <= len(ratios):

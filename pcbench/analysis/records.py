@@ -12,6 +12,9 @@ from typing import Literal
 from pcbench.claims import ClaimResult
 from pcbench.guard_samples import Census
 
+LEFT_OUT = "LEFT_OUT"
+"""The status of a case that a night left out on purpose, for its budget."""
+
 Worse = Literal["up", "down", "any"]
 Kind = Literal["time", "count", "bytes", "memory", "instructions", "number"]
 
@@ -103,7 +106,7 @@ class Absence:
     @property
     def not_measured(self) -> bool:
         """Whether the run left the case out: asv writes the same ``n/a`` for what ``--bench`` did not select."""
-        return self.status == "n/a" and self.reason is None
+        return self.status == LEFT_OUT or (self.status == "n/a" and self.reason is None)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from pcbench.analysis.parsing import expect, load_json, read_text
+from pcbench.analysis.records import Problem
 from pcbench.errors import ResultsError
 
 _HEAD_BYTES = 8192
@@ -39,11 +40,11 @@ class Entry:
     torch: str | None = None
 
 
-def index(folder: Path, machine: str | None = None) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
-    """The results of a folder by commit date, and what could not be read, in words.
+def index(folder: Path, machine: str | None = None) -> tuple[tuple[Entry, ...], tuple[Problem, ...]]:
+    """The results of a folder by commit date, and what could not be read.
 
     Raises:
-        ResultsError: There is no such folder, or no results are in it.
+        ResultsError: There is no such folder.
     """
     if not folder.is_dir():
         raise ResultsError(f"there is no results folder {folder}", hint="pcbench bench and asv run write one")
@@ -56,7 +57,7 @@ def index(folder: Path, machine: str | None = None) -> tuple[tuple[Entry, ...], 
             try:
                 found.append(_entry(path))
             except ResultsError as error:
-                problems.append(f"{path} {error.problem}")
+                problems.append(Problem(path, error.problem))
     return tuple(sorted(found, key=lambda one: (one.date, one.commit, one.environment))), tuple(problems)
 
 

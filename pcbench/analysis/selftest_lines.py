@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
+from pcbench.analysis.columns import aligned, piped
 from pcbench.analysis.selftest_history import Caught, Excess, RuleResult, Share
 from pcbench.analysis.selftest_series import SCENARIOS
 
@@ -20,12 +21,7 @@ def as_text(results: Sequence[RuleResult], excesses: Sequence[Excess]) -> str:
     lines = [_READ]
     for scenario, of_it in _by_scenario(results):
         header, rows = _table(of_it)
-        widths = [max(len(row[column]) for row in (header, *rows)) for column in range(len(header))]
-        lines += ["", _heading(scenario, of_it)]
-        lines += [
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-            for row in (header, *rows)
-        ]
+        lines += ["", _heading(scenario, of_it), *aligned([header, *rows])]
     return "\n".join([*lines, "", *_excess_lines(excesses)])
 
 
@@ -34,8 +30,7 @@ def as_markdown(results: Sequence[RuleResult], excesses: Sequence[Excess]) -> st
     lines = [_READ]
     for scenario, of_it in _by_scenario(results):
         header, rows = _table(of_it)
-        lines += ["", f"{_heading(scenario, of_it)}:", "", _piped(header), _piped(("---",) * len(header))]
-        lines += [_piped(row) for row in rows]
+        lines += ["", f"{_heading(scenario, of_it)}:", "", *piped([header, *rows])]
     return "\n".join([*lines, "", *_excess_lines(excesses)])
 
 
@@ -81,7 +76,3 @@ def _excess_lines(excesses: Sequence[Excess]) -> list[str]:
         )
         lines.append(f"{scenario}: nights per 1,000 at or above a multiple of the median of all nights before: {told}")
     return lines
-
-
-def _piped(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from pcbench.analysis.columns import aligned
+from pcbench.analysis.columns import aligned, piped
 from pcbench.analysis.quantities import counted, digits
 from pcbench.analysis.records import Verdict
 from pcbench.analysis.selftest_pairs import OURS, RECORD, Group, Share
@@ -20,7 +20,7 @@ def text(selftest: Selftest, *, markdown: bool = False) -> str:
     for title, rows, said in _sections(selftest):
         lines = [f"### {title}", ""] if markdown else [title]
         if rows:
-            lines += _piped(rows) if markdown else [f"  {line}" for line in aligned(rows)]
+            lines += piped(rows) if markdown else [f"  {line}" for line in aligned(rows)]
         lines += ["", *(f"- {each}" for each in said)] if markdown else [f"  {each}" for each in said]
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
@@ -142,8 +142,3 @@ def _cell(moved: Mapping[str, Share], name: str) -> str:
 
 def _share(one: Share) -> str:
     return f"{one.share:.1%} ({one.low:.1%} to {one.high:.1%})"
-
-
-def _piped(rows: Sequence[Sequence[str]]) -> list[str]:
-    lines = [f"| {' | '.join(row)} |" for row in rows]
-    return [lines[0], "|" + " --- |" * len(rows[0]), *lines[1:]]

@@ -11,7 +11,8 @@ from pcbench.analysis.findings import Finding
 from pcbench.analysis.policy import Policy
 from pcbench.analysis.records import Case, Run
 from pcbench.analysis.series import Place, Series, all_series, by_place
-from pcbench.analysis.series_steps import StepAt, all_steps
+from pcbench.analysis.series_steps import all_steps
+from pcbench.analysis.steps import Step
 
 
 def accepted_values(baseline: Baseline, places: Mapping[Place, Sequence[Run]]) -> dict[tuple[Place, Case], float]:
@@ -59,6 +60,6 @@ class Shown:
         return sorted(all_series(self.runs), key=lambda one: (str(one.case), str(one.place)))
 
     @cached_property
-    def steps(self) -> dict[tuple[Place, Case], tuple[StepAt, ...]]:
+    def steps(self) -> dict[tuple[Place, Case], tuple[Step, ...]]:
         """Where series changed their level, by commit, oldest first; only series that did."""
         return all_steps(self.runs, self.policy)

@@ -18,8 +18,9 @@ from pcbench.analysis.kernel_cuts import Floats, cuts
 from pcbench.analysis.policy import Policy
 
 _TO_SIGMA = 1.4826
-_Z = 1.96
-_FAR = 3.0
+"""From a median absolute deviation to a standard deviation, of normal numbers."""
+_Z_95 = 1.96
+"""Of a normal number, 95 % lie within so many standard deviations."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def steps(values: Sequence[float] | Floats, policy: Policy) -> tuple[Step, ...]:
     if series is None:
         return ()
     sets = cuts(series.scaled, (policy.step_penalty, policy.step_correlated), policy.step_nights)
-    chosen = sets[_correlation(series.scaled, sets[0]) > policy.step_correlation]
+    chosen = sets[_correlation(series.scaled, sets[0], policy.step_far) > policy.step_correlation]
     return _kept(series, chosen, policy.step_shift, policy.step_sigmas)
 
 
@@ -170,7 +171,7 @@ def _interval(before: Floats, after: Floats) -> tuple[float, float]:
     """Of the shift, by the normal approximation to rank sums; the whole range where nights are too few for it."""
     apart = np.sort((after[:, None] - before[None, :]).ravel())
     n, m = len(before), len(after)
-    cut = max(0, math.floor(n * m / 2 - _Z * math.sqrt(n * m * (n + m + 1) / 12)))
+    cut = max(0, math.floor(n * m / 2 - _Z_95 * math.sqrt(n * m * (n + m + 1) / 12)))
     return float(apart[cut]), float(apart[-1 - cut])
 
 
@@ -191,10 +192,10 @@ def _residuals(y: Floats, found: Sequence[int]) -> Floats:
     return np.concatenate([part - np.median(part) for part in np.split(y, list(found))])
 
 
-def _correlation(y: Floats, found: Sequence[int]) -> float:
-    """Of neighbouring nights about their levels; outliers count as three standard deviations."""
+def _correlation(y: Floats, found: Sequence[int], most: float) -> float:
+    """Of neighbouring nights about their levels; outliers count as ``most`` standard deviations."""
     residuals = _residuals(y, found)
-    far = _FAR * _TO_SIGMA * _mad(residuals)
+    far = most * _TO_SIGMA * _mad(residuals)
     clipped = np.clip(residuals, -far, far)
     whole = float(clipped @ clipped)
     return float(clipped[1:] @ clipped[:-1]) / whole if whole > 0 else 0.0

@@ -80,7 +80,9 @@ def _nearly_exact(baseline: Measurement, candidate: Measurement, kind: Kind, pol
     )
     rule = f"beyond {_amount(threshold, candidate.unit)} ({why})"
     if abs(other - one) <= threshold:
-        return Said(Verdict.SAME, _change(one, other, candidate.unit), rule)
+        # A spread that hides a change is no evidence that there is none.
+        verdict = Verdict.SAME if abs(other - one) <= floor else Verdict.INCONCLUSIVE
+        return Said(verdict, _change(one, other, candidate.unit), rule)
     return Said(_directed(other > one, candidate.worse), _change(one, other, candidate.unit), rule)
 
 
@@ -89,13 +91,17 @@ def _time(baseline: Measurement, candidate: Measurement, policy: Policy) -> Said
     said = _change(one, other, candidate.unit)
     if one <= 0 or other <= 0:
         return Said(Verdict.INCONCLUSIVE, f"{said}: a difference that is not above 0 has no ratio", "")
+    if abs(other - one) <= policy.floor_s:
+        return Said(Verdict.SAME, said, f"within {quantity(policy.floor_s, 'seconds')}")
     ratio = other / one
     up = ratio > 1
-    if max(ratio, 1 / ratio) >= policy.stored_ratio and _apart(baseline, candidate, up):
+    if max(ratio, 1 / ratio) >= policy.stored_ratio and _apart(baseline, candidate, up, policy.stored_samples):
         rule = f"stored times are believed from {digits(policy.stored_ratio)} times on, with all samples on one side"
         return Said(_directed(up, candidate.worse), said, rule)
     if max(ratio, 1 / ratio) - 1 > policy.stored_delta:
-        return Said(Verdict.INCONCLUSIVE, f"{said}; measured at different times", _suspect(policy.stored_delta))
+        unrecorded = "" if baseline.samples and candidate.samples else ", and without recorded samples"
+        why = f"measured at different times{unrecorded}"
+        return Said(Verdict.INCONCLUSIVE, f"{said}; {why}", _suspect(policy.stored_delta))
     return Said(Verdict.SAME, said, f"stored times within {policy.stored_delta:.0%}")
 
 
@@ -111,10 +117,10 @@ def _suspect(delta: float) -> str:
     return f"a suspect beyond {delta:.0%}: pcbench ab decides"
 
 
-def _apart(baseline: Measurement, candidate: Measurement, up: bool) -> bool:
-    """Whether every sample of one lies beyond every sample of the other, of at least three each."""
+def _apart(baseline: Measurement, candidate: Measurement, up: bool, least: int) -> bool:
+    """Whether every sample of one lies beyond every sample of the other, of at least so many each."""
     one, other = baseline.samples or (), candidate.samples or ()
-    if min(len(one), len(other)) < 3:
+    if min(len(one), len(other)) < least:
         return False
     return min(other) > max(one) if up else max(other) < min(one)
 

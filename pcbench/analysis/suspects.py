@@ -11,6 +11,7 @@ from pcbench.analysis.policy import Policy
 from pcbench.analysis.records import Verdict
 
 _OPEN = (Verdict.INCONCLUSIVE, Verdict.SLOWER, Verdict.HOST, Verdict.FASTER)
+_AGAIN = (Verdict.HOST, Verdict.FAILED)  # of pairs, which may not be so tonight
 
 
 @dataclass(frozen=True)
@@ -18,12 +19,10 @@ class Suspect:
     """A timing that stored numbers cannot decide.
 
     Attributes:
-        why: What made it one.
         seconds: What its pairs are expected to take.
     """
 
     finding: Finding
-    why: str
     seconds: float = 0.0
 
 
@@ -35,7 +34,7 @@ def suspects(
 ) -> tuple[Suspect, ...]:
     """Timings beyond the stored threshold, and those that history alerts on; slower ones first, then by size.
 
-    What is beyond doubt in stored numbers is none.
+    What is beyond doubt in stored numbers is none, nor what pairs have decided.
 
     Args:
         alerted: Case ids that the history's rule for tonight names.
@@ -43,20 +42,18 @@ def suspects(
     """
     found = []
     for one in findings:
-        if one.unit != "seconds" or one.paired or one.ratio is None:
+        again = one.paired and one.verdict in _AGAIN
+        if one.unit != "seconds" or one.ratio is None or (one.paired and not again):
             continue
         sure = max(one.ratio, 1 / one.ratio) >= policy.of(one.case).sure_ratio
         if sure and one.verdict in (Verdict.SLOWER, Verdict.FASTER):
             continue
         beyond = one.verdict in _OPEN and abs(math.log(one.ratio)) > math.log1p(policy.of(one.case).stored_delta)
-        if beyond:
-            why = "stored numbers"
-        elif str(one.case) in alerted and one.verdict in (*_OPEN, Verdict.SAME):
-            why = "its history"
-        else:
+        of_history = str(one.case) in alerted and one.verdict in (*_OPEN, Verdict.SAME)
+        if not (again or beyond or of_history):
             continue
         known = None if seconds is None else seconds.get(str(one.case))
-        found.append(Suspect(one, why, 0.0 if known is None else _seconds(one, known, policy)))
+        found.append(Suspect(one, 0.0 if known is None else _seconds(one, known, policy)))
     return tuple(sorted(found, key=_order))
 
 

@@ -81,9 +81,9 @@ def _cases(findings: Sequence[Finding], rows: int, named: bool) -> str:
 def _case(finding: Finding, named: bool) -> list[str]:
     before, after = (_amount(value, finding.unit) for value in (finding.baseline, finding.candidate))
     ratio = "" if finding.ratio is None else f"{finding.ratio:.3f}"
-    # The reason repeats the two numbers, except where pairs decided: those are not the stored ones.
-    why = [finding.reason] if finding.paired or not before or not after else []
-    rule = _prose("; ".join([*why, *decided_by(finding)]))
+    # A reason begins with the two numbers, which have columns; where pairs decided, they are not the stored ones.
+    why = finding.reason if finding.paired or not before or not after else finding.reason.partition("; ")[2]
+    rule = "; ".join(_prose(text) for text in (why, *decided_by(finding)) if text)
     where = [_prose(str(finding.place))] if named else []
     return [finding.verdict, _code(str(finding.case)), *where, before, after, ratio, rule]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from pcbench import whole_files
 from pcbench.errors import PcbenchError, UsageError
 
 
@@ -29,15 +30,7 @@ def write(path: Path, content: bytes) -> None:
     Raises:
         PcbenchError: It could not be written.
     """
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        if not path.exists() or path.is_file():
-            try:
-                aside.write_bytes(content)
-                aside.replace(path)
-            finally:
-                aside.unlink(missing_ok=True)
-        else:  # a device or a pipe
-            path.write_bytes(content)
+        whole_files.write_whole(path, content)
     except OSError as error:
         raise PcbenchError(f"{path} could not be written: {error.strerror}") from error

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from asv import util  # type: ignore[import-untyped]
 
+from pcbench import sidecar
+from pcbench.analysis.context import sidecar_path
 from pcbench.commands import _asv_process
-from pcbench.commands._night_ground import PROFILE, Ground, torch_of
+from pcbench.commands._night_ground import LEFT_OUT, PROFILE, Ground, torch_of
 from pcbench.errors import PcbenchError
 
-_REPETITIONS, _REPEATED = "PCBENCH_REPETITIONS", "PCBENCH_REPEATED"
+_FEW = "PCBENCH_FEW"
 _CONF = ".asv.nightly.conf.json"
+_WHY = "the night's budget; a later night has its turn"
 
 
 def measure(
@@ -24,14 +28,14 @@ def measure(
     *,
     only: Sequence[str] = (),
     without: Sequence[str] = (),
-    repeated: Sequence[str] | None = None,
+    few: Sequence[str] = (),
     again: bool = False,
     limit_s: float | None = None,
 ) -> _asv_process.Ending | None:
     """Run the suite, or some of its benchmarks, on a commit; None where it selects none.
 
     Args:
-        repeated: The benchmarks that are repeated as often as ever, where all others are less; None where all are.
+        few: The benchmarks that are repeated less.
         again: An earlier run was interrupted: what it measured is not measured again.
 
     Raises:
@@ -44,8 +48,8 @@ def measure(
         words += ["--bench", rf"^(?!(?:{_any(without)})(?:\(|$))"]
     if again:
         words.append("--skip-existing-successful")
-    # A suite that knows the words takes fewer samples; all of it in one run, since its benchmarks share processes.
-    fewer = {} if repeated is None else {_REPETITIONS: "few", _REPEATED: ",".join(repeated)}
+    # A suite that knows the word takes fewer samples of these; all in one run, since benchmarks share processes.
+    fewer = {_FEW: ",".join(few)} if few else {}
     with _configured(ground) as config:
         ending = _asv_process.run(
             [*config, *words],
@@ -66,6 +70,23 @@ def measure(
             f"asv ended early: {said[-1] if said else 'it said nothing'}", hint=f"all that it said is in {ground.log}"
         )
     return ending
+
+
+def tell_left_out(ground: Ground, commit: str, benchmarks: Collection[str]) -> None:
+    """Say in the sidecar of each result of a commit which cases the budget left out."""
+    if not benchmarks:
+        return
+    cases = [name for name in _asv_process.case_names(ground.results) if name.partition("(")[0] in benchmarks]
+    for entry in ground.entries():
+        beside = sidecar_path(entry.path)
+        if entry.commit == commit and ground.torch in (None, entry.torch) and beside.is_file():
+            for case in cases:
+                sidecar.add(beside, case, LEFT_OUT, _WHY)
+
+
+def clean(root: Path) -> None:
+    """Take away the configuration that a killed night left."""
+    (root / _CONF).unlink(missing_ok=True)
 
 
 @contextmanager

@@ -7,64 +7,66 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from pcbench.analysis.canaries import Rate, rate, tonight
-from pcbench.analysis.findings import Finding, Judgement
-from pcbench.analysis.gating import same_code
+from pcbench.analysis.findings import Judgement
 from pcbench.analysis.paired_verdicts import judge_paired
 from pcbench.analysis.policy import Policy
 from pcbench.analysis.quantities import counted, listed
-from pcbench.analysis.records import Case, Verdict
+from pcbench.analysis.records import Case
 from pcbench.analysis.suspects import Suspect
-from pcbench.commands._night_ground import Ground
+from pcbench.commands._night_ground import PROFILE, Ground
 from pcbench.commands._night_locating import Base, base_of, pairs_path
 from pcbench.commands._night_pairs import At, compare, ready
 from pcbench.commands._pair_cases import suite_of
+from pcbench.errors import PcbenchError
 from pcbench.paired import SUFFIX, Paired, append, read
+from pcbench.sides import Suite
 
 _NAMED = 3
 _CANARY = "canary-"
 
 
-def record(ground: Ground) -> dict[str, list[float]]:
-    """ln ratios of pairs of the same code on this machine, by case id."""
-    return same_code(_files(ground))
-
-
 def measured_rate(ground: Ground) -> Rate:
-    """The false alarms of all canaries of this machine."""
-    found = [one for path in _files(ground) for one in read(path) if one.is_canary]
-
-    def verdict(paired: Paired) -> Verdict:
-        # Without the record: a canary is not to be judged by a delta that it has set itself.
-        return judge_paired(paired, ground.policy)[0]
-
-    return rate(found, verdict)
+    """The false alarms of all canaries of this machine, each by the rule that it was measured by."""
+    files = sorted((ground.results / ground.machine).glob(f"*{SUFFIX}"))
+    return rate([one for path in files for one in read(path)], lambda one: judge_paired(one, ground.policy)[0])
 
 
 def confirm(
     ground: Ground, candidate: str, chosen: Sequence[Suspect], ends: float, say: Callable[[str], None]
 ) -> list[str]:
     """Measure suspects in pairs, into the file beside the candidate's result; what could not be, in sentences."""
-    groups: dict[tuple[Base, Path], list[Finding]] = {}
+    groups: dict[tuple[Base, Path], list[str]] = {}
     notes = []
     for one in (suspect.finding for suspect in chosen):
-        base = base_of(ground, one)
-        if base is None:
-            notes.append(f"{one.case} was not confirmed: git has no commit of {one.against}")
-            continue
-        groups.setdefault((base, pairs_path(ground, candidate, candidate, one.place)), []).append(one)
-    known = record(ground)
+        try:
+            base = base_of(ground, one)
+            if base is None:
+                notes.append(f"{one.case} was not confirmed: git has no commit of {one.against}")
+            else:
+                path = pairs_path(ground, candidate, candidate, one.place)
+                groups.setdefault((base, path), []).append(str(one.case))
+        except PcbenchError as error:
+            notes.append(f"{one.case} was not confirmed: {error.problem}")
     suite = suite_of(ground.root)[0]
-    for (base, path), findings in groups.items():
-        done = _done(path, base, candidate)
-        cases = [str(one.case) for one in findings if str(one.case) not in done]
-        left = ends - time.monotonic()
-        if not cases or left <= 0:
+    for (base, path), cases in groups.items():
+        other = At(candidate, ground.env if ground.env is not None else base.env)
+        if time.monotonic() >= ends:
+            notes += [out_of_budget(case) for case in cases]
             continue
         say(f"confirming {_names(cases)}: {base.commit[:8]} against {candidate[:8]}, in pairs of processes")
-        other = At(candidate, ground.env if ground.env is not None else base.env)
-        with ready(ground.root, suite, base.at, other) as pair:
-            compare(pair, cases, ground.policy, same_code=known, budget_s=left, keep=_kept(ground, path, known, say))
+        try:
+            found = _measured(ground, suite, (base.at, other), cases, path, ends, say)
+        except PcbenchError as error:  # other suspects may be compared with another commit, and can be decided
+            notes.append(f"{_names(cases)} could not be confirmed: {error.problem}")
+            continue
+        notes += [f"the suspect {one.case} gave no pairs: {one.failed}" for one in found if one.failed]
+        notes += [out_of_budget(one.case) for one in found if not one.failed and not one.settled]
     return notes
+
+
+def out_of_budget(case: object) -> str:
+    """What to say of a suspect that the budget left undecided."""
+    return f"budget: the suspect {case} was not decided in pairs"
 
 
 def canary(
@@ -82,32 +84,45 @@ def canary(
         return ["no canary: no timing has a baseline"]
     by_id = {str(one.case): one for one in judgement.findings}
     chosen = tonight(cases, number, ground.policy.canary_cases)
-    base = base_of(ground, by_id[str(chosen[0])])
-    left = ends - time.monotonic()
-    if base is None or left <= 0:
-        return ["no canary: " + ("git has no commit of the baseline" if base is None else "the budget is spent")]
-    entry = ground.entry(candidate)
-    assert entry is not None
-    path = entry.path.with_name(f"{_CANARY}{started.translate({ord(c): None for c in ':-+'})}{SUFFIX}")
-    done = {one.case for one in read(path)} if path.is_file() else set()
-    names = [str(case) for case in chosen if str(case) not in done]
-    if not names:
-        return []
-    say(f"canary: {base.commit[:8]} against itself, {_names(names)}")
-    with ready(ground.root, suite_of(ground.root)[0], base.at, base.at) as pair:
-        compare(pair, names, ground.policy, same_code={}, budget_s=left, keep=_kept(ground, path, {}, say))
-    return []
+    try:
+        finding = by_id[str(chosen[0])]
+        base = base_of(ground, finding)
+        if base is None or time.monotonic() >= ends:
+            return ["no canary: " + ("git has no commit of the baseline" if base is None else "the budget is spent")]
+        beside = pairs_path(ground, candidate, candidate, finding.place)
+        path = beside.with_name(f"{_CANARY}{started.translate({ord(c): None for c in ':-+'})}{SUFFIX}")
+        done = {one.case for one in read(path) if one.settled} if path.is_file() else set()
+        names = [str(case) for case in chosen if str(case) not in done]
+        if not names:
+            return []
+        say(f"canary: {base.commit[:8]} against itself, {_names(names)}")
+        found = _measured(ground, suite_of(ground.root)[0], (base.at, base.at), names, path, ends, say)
+    except PcbenchError as error:
+        return [f"no canary: {error.problem}"]
+    return [f"the canary {one.case} gave no pairs: {one.failed}" for one in found if one.failed]
 
 
-def _kept(
-    ground: Ground, path: Path, known: Mapping[str, Sequence[float]], say: Callable[[str], None]
-) -> Callable[[Paired], None]:
+def _measured(
+    ground: Ground,
+    suite: Suite,
+    places: tuple[At, At],
+    cases: Sequence[str],
+    path: Path,
+    ends: float,
+    say: Callable[[str], None],
+) -> list[Paired]:
+    """Pairs of these cases; each is kept as soon as it is settled."""
+
     def keep(found: Paired) -> None:
         append(path, [found])
-        verdict, reason, _ = judge_paired(found, ground.policy, known.get(found.case, ()))
+        verdict, reason, _ = judge_paired(found, ground.policy)
         say(f"  {found.case}: {verdict}: {reason}")
 
-    return keep
+    with ready(ground.root, suite, *places, {PROFILE: ground.profile}) as pair:
+        # A canary is judged by what the others have on record, as any case: it is not on record yet itself.
+        known = ground.same_code(pair[1].side.torch)
+        left = max(0.0, ends - time.monotonic())
+        return compare(pair, cases, ground.policy, same_code=known, budget_s=left, keep=keep)
 
 
 def _timings(judgement: Judgement, policy: Policy) -> list[Case]:
@@ -115,22 +130,6 @@ def _timings(judgement: Judgement, policy: Policy) -> list[Case]:
     timed = [one for one in judgement.findings if one.unit == "seconds" and one.ratio is not None]
     quick = [one.case for one in timed if (one.baseline or 0.0) < policy.of(one.case).slow_s]
     return quick or [one.case for one in timed]
-
-
-def _done(path: Path, base: Base, candidate: str) -> set[str]:
-    """The cases that a file has settled pairs of: an interrupted night need not take them again."""
-    if not path.is_file():
-        return set()
-    return {
-        one.case
-        for one in read(path)
-        if (one.baseline.commit, one.candidate.commit) == (base.commit, candidate)
-        and judge_paired(one, Policy())[0] is not Verdict.INCONCLUSIVE
-    }
-
-
-def _files(ground: Ground) -> list[Path]:
-    return sorted((ground.results / ground.machine).glob(f"*{SUFFIX}"))
 
 
 def _names(cases: Sequence[str]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
-import subprocess
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,17 +12,20 @@ from typing import Any
 from asv.config import Config  # type: ignore[import-untyped]
 
 from pcbench import interpreters, torch_envs
+from pcbench.analysis.asv_suite import Benchmark, read_suite
 from pcbench.analysis.durations import durations
 from pcbench.analysis.gating import Wanted
+from pcbench.analysis.paired_evidence import newest_pairs, same_code
+from pcbench.analysis.paired_verdicts import SameCode
+from pcbench.analysis.parsing import expect, load_json, read_text
 from pcbench.analysis.policy import Policy
 from pcbench.analysis.results_index import Entry, index
 from pcbench.analysis.series import Place
-from pcbench.errors import PcbenchError, ResultsError, UsageError
+from pcbench.errors import ResultsError, UsageError
+from pcbench.side_trees import git, resolve
 
 PROFILE = "PCBENCH_PROFILE"
 """The variable that chooses a profile; asv names an environment by it."""
-_COSTS_OF = 30  # results that tell what the suite takes
-_TORCH = 'tell(torch=__import__("importlib.metadata").metadata.version("torch"))'
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,20 @@ class Ground:
         there = [one for one in self.entries() if one.commit == commit and self.torch in (None, one.torch)]
         return max(there, key=lambda one: one.path.stat().st_mtime, default=None)
 
+    def suite(self) -> dict[str, Benchmark]:
+        """The suite as asv last wrote it; nothing before it has."""
+        path = self.results / "benchmarks.json"
+        return read_suite(expect(load_json(read_text(path)), dict, str(path))) if path.is_file() else {}
+
+    def version(self, benchmark: str) -> str:
+        """The version of a benchmark in the suite; empty where it has none of that name."""
+        known = self.suite().get(benchmark)
+        return "" if known is None else known.version
+
+    def same_code(self, torch: str | None) -> SameCode:
+        """What this machine has on record of pairs of the same code with this torch, as the gate takes it."""
+        return same_code(newest_pairs(self.results / self.machine, self.policy.record_files), torch)
+
     def wanted(self, commit: str, baseline: str | None = None) -> Wanted:
         """What the gate is to judge: all environments that this night measured, or the candidate's build."""
         entry = self.entry(commit)
@@ -92,7 +108,7 @@ def configuration(root: Path) -> Any:
     """
     if not (root / "asv.conf.json").is_file():
         raise UsageError(f"there is no asv.conf.json in {root}", hint="run it at the top of a checkout with a suite")
-    if git(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}") is None:
+    if resolve(root, "HEAD") is None:
         raise UsageError(f"{root} is no git checkout with a commit", hint="asv measures commits")
     return Config.load(str(root / "asv.conf.json"))
 
@@ -138,9 +154,14 @@ def new_commits(ground: Ground) -> tuple[list[str], str | None]:
 
 
 def between(root: Path, first: str, last: str) -> list[str]:
-    """The commits after ``first`` up to ``last``, oldest first; none where ``first`` is not before ``last``."""
+    """The commits after ``first`` up to ``last``, oldest first; none where ``last``'s own line does not hold ``first``.
+
+    That line is of first parents: what came in by a merge is one commit of it.
+    """
     told = git(root, "rev-list", "--first-parent", "--reverse", f"{first}..{last}")
-    return (told or "").split()
+    found = (told or "").split()
+    # Of branches that went apart git lists what came since they did.
+    return found if found and resolve(root, f"{found[0]}^") == first else []
 
 
 def about(root: Path, commit: str) -> tuple[str, str]:
@@ -161,12 +182,3 @@ def earlier_costs(ground: Ground, short: Mapping[str, Collection[str]]) -> list[
         except ResultsError:
             continue  # the gate names files that cannot be read
     return found
-
-
-def git(root: Path, *words: str) -> str | None:
-    """What git prints, or None when it refuses."""
-    try:
-        done = subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=False)
-    except FileNotFoundError as error:
-        raise PcbenchError("git is not installed", hint="asv measures commits") from error
-    return done.stdout.strip() if done.returncode == 0 else None

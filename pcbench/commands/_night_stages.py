@@ -7,19 +7,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from pcbench.analysis.asv_results import read_results
-from pcbench.analysis.asv_suite import Benchmark, read_suite
 from pcbench.analysis.baseline import FILE, read_baseline
 from pcbench.analysis.findings import Finding, Judgement, worst_first
 from pcbench.analysis.gating import gate
 from pcbench.analysis.night_plan import costs, plan
-from pcbench.analysis.parsing import expect, load_json, read_text
 from pcbench.analysis.quantities import counted, seconds
-from pcbench.analysis.records import Case, Verdict
+from pcbench.analysis.records import Case
 from pcbench.analysis.series import all_series
 from pcbench.analysis.steps import alerts
 from pcbench.analysis.suspects import cut, restless, suspects
 from pcbench.commands import _night_confirming, _night_locating
-from pcbench.commands._night_asv import measure
+from pcbench.commands._night_asv import measure, tell_left_out
 from pcbench.commands._night_ground import Ground, earlier_costs, new_commits
 from pcbench.commands._night_state import Night, keep
 from pcbench.errors import PcbenchError
@@ -58,7 +56,7 @@ class Working:
             return
         fresh, measured = self._commits()
         earlier = earlier_costs(self.ground, self.night.short)
-        suite = _suite(self.ground)
+        suite = self.ground.suite()
         timings = {name: one.kind == "time" for name, one in suite.items()}
         share = self.ground.policy.night_suite * self.budget_s
         found = plan(fresh, costs(earlier, timings, self.night.restless), share, self.ground.policy)
@@ -104,16 +102,25 @@ class Working:
             if f"measured {commit}" in self.night.done:
                 continue
             if not self._measured(commit):
-                newest = commit == self.candidate
-                self.whole &= not newest
-                self.notes.append(f"the budget ended while {commit[:8]} was measured; the same command goes on with it")
+                self._end_early(commit)
                 break
             short = {**self.night.short, commit: self.night.few}
+            tell_left_out(self.ground, commit, self.night.left_out)
             self.night = replace(self.night, short=short).behind(f"measured {commit}")
             keep(self.ground.folder, self.night)
         if self.ground.entry(self.candidate) is None:
             said = "" if self.whole else " before the budget ended; the same command goes on"
             raise PcbenchError(f"asv measured nothing of {self.candidate[:8]}{said}", hint=f"see {self.ground.log}")
+
+    def _end_early(self, commit: str) -> None:
+        """Say what the end of the budget means: the newest commit is gone on with, older ones are left out."""
+        if commit == self.candidate:
+            self.whole = False
+            self.notes.append(f"the budget ended while {commit[:8]} was measured; the same command goes on with it")
+            return
+        left = self.night.commits[self.night.commits.index(commit) :]
+        older = counted(len(left), "older commit")
+        self.notes.append(f"budget: left out {older}, as it ended while {commit[:8]} was measured")
 
     def _measured(self, commit: str) -> bool:
         """Measure one commit; False where the budget ended before."""
@@ -121,14 +128,12 @@ class Working:
         left = self.ends - time.monotonic()
         if left <= 0:
             return False
-        few = set(self.night.few)
-        repeated = [name for name, one in _suite(self.ground).items() if one.kind == "time" and name not in few]
         ending = measure(
             self.ground,
             commit,
             only=self.night.only,
             without=self.night.left_out,
-            repeated=repeated if few else None,
+            few=self.night.few,
             again=self.resumed,
             limit_s=left,
         )
@@ -138,7 +143,7 @@ class Working:
         """The gate's findings on what is stored now; what was left out on purpose is listed, not judged."""
         found = gate(self.ground.wanted(self.candidate, self.baseline), self.ground.policy)
         left_out = set(self.night.left_out)
-        missing = [one for one in found.findings if one.verdict is Verdict.MISSING and one.case.benchmark in left_out]
+        missing = [one for one in found.findings if one.candidate is None and one.case.benchmark in left_out]
         findings = worst_first([one for one in found.findings if one not in missing])
         unavailable = (*found.unavailable, *((one.case, _NOT_TONIGHT) for one in missing))
         return replace(found, findings=findings, unavailable=unavailable)
@@ -159,7 +164,7 @@ class Working:
         while named and time.monotonic() < ends:
             chosen, named = cut(named, ends - time.monotonic())
             self.notes += _night_confirming.confirm(self.ground, self.candidate, chosen, ends, self.say)
-        self.notes += [f"budget: the suspect {one.finding.case} was not confirmed" for one in named]
+        self.notes += [_night_confirming.out_of_budget(one.finding.case) for one in named]
         calm = restless(self.judged().findings, self.ground.policy)
         self.night = replace(self.night, restless=calm).behind("confirmed")
         keep(self.ground.folder, self.night)
@@ -177,8 +182,7 @@ class Working:
 
     def verdicts(self) -> Judgement:
         """The judgement of the night, with the commits that its findings name."""
-        record = _night_confirming.record(self.ground)
-        found = _night_locating.locate(self.ground, self.judged(), self.candidate, record, self.ends, self.say)
+        found = _night_locating.locate(self.ground, self.judged(), self.candidate, self.ends, self.say)
         rate = str(_night_confirming.measured_rate(self.ground))
         return replace(found, notes=(*found.notes, *self.notes, rate))
 
@@ -205,11 +209,6 @@ def _accepted_commit(ground: Ground) -> str:
             hint="measure with the present one first: pcbench nightly, then pcbench accept --reason TEXT",
         )
     return max(found, key=lambda one: one.date).commit
-
-
-def _suite(ground: Ground) -> dict[str, Benchmark]:
-    path = ground.results / "benchmarks.json"
-    return read_suite(expect(load_json(read_text(path)), dict, str(path))) if path.is_file() else {}
 
 
 def _alerted(ground: Ground, findings: Sequence[Finding]) -> set[str]:

@@ -9,16 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from pcbench.analysis.findings import Finding, Judgement, worst_first
-from pcbench.analysis.paired_verdicts import LACKING, false_alarms, host_moved, judge_paired, rule_of
+from pcbench.analysis.paired_verdicts import SameCode, false_alarms, host_moved, judge_paired, rule_of
 from pcbench.analysis.pairs import Location, locate, log_ratios
 from pcbench.analysis.policy import Policy
 from pcbench.analysis.quantities import counted, quantity
-from pcbench.analysis.records import Case, Measurement, Verdict
+from pcbench.analysis.records import Case, Verdict
 from pcbench.analysis.series import Place
-from pcbench.analysis.stored_rules import judge_stored
 from pcbench.analysis.verdict_groups import visible
-from pcbench.commands._pair_processes import Listed, Told
-from pcbench.commands._pairing import absence
+from pcbench.commands._pairing import neither_has
 from pcbench.paired import Paired, Side
 
 SCHEMA = 1
@@ -29,14 +27,14 @@ class Compared:
     """What was compared, and what of it was measured.
 
     Attributes:
-        same_code: ln ratios of pairs of the same code that were on record before, by case id.
+        same_code: Pairs of the same code that were on record before.
     """
 
     baseline: Side
     candidate: Side
     machine: str
     policy: Policy
-    same_code: Mapping[str, Sequence[float]]
+    same_code: SameCode
 
     @property
     def place(self) -> Place:
@@ -51,7 +49,8 @@ def judged(
     compared: Compared, found: Sequence[Paired], cases: Mapping[str, Case], counts: Sequence[Finding]
 ) -> Judgement:
     """The verdicts on pairs, beside those on counts; a case that neither side has is listed, not judged."""
-    findings = {one.case: _finding(compared, one, cases[one.case]) for one in found if len(one.lacking) < 2}
+    absent = [one for one in found if neither_has(one.lacking, one.failed)]
+    findings = {one.case: _finding(compared, one, cases[one.case]) for one in found if one not in absent}
     # Another torch may well make most cases slower; of the same interpreter, most that move together moved by the host.
     if compared.baseline.env == compared.candidate.env:
         verdicts = {case: finding.verdict for case, finding in findings.items()}
@@ -60,37 +59,15 @@ def judged(
         for case in blamed:
             was = findings[case]
             findings[case] = replace(was, verdict=Verdict.HOST, reason=f"{was.reason}; {share}")
-    unavailable = tuple((cases[one.case], one.failed) for one in found if len(one.lacking) == 2)
+    unavailable = tuple((cases[one.case], one.failed) for one in absent)
     return Judgement(worst_first([*findings.values(), *counts]), unavailable, compared.against, str(compared.place))
 
 
 def _finding(compared: Compared, paired: Paired, case: Case) -> Finding:
-    verdict, reason, rule = judge_paired(paired, compared.policy, compared.same_code.get(paired.case, ()))
+    verdict, reason, rule = judge_paired(paired, compared.policy, compared.same_code.get(paired.versioned, ()))
     pairs = [pair for look in paired.looks for pair in look.pairs]
     one, other = (statistics.median(side) for side in zip(*pairs, strict=True)) if pairs else (None, None)
     return Finding(case, verdict, reason, compared.place, rule, paired.unit, one, other, compared.against, paired=True)
-
-
-def count_finding(compared: Compared, listed: Listed, one: Told | None, other: Told | None) -> Finding | None:
-    """The verdict on what was measured once a side; None where it does not apply on either."""
-    case = listed.case
-    told = {
-        "baseline": one or Told(failed="it was not measured"),
-        "candidate": other or Told(failed="it was not measured"),
-    }
-    lacking, why = absence({side: each for side, each in told.items() if each.value is None})
-    if why:
-        if len(lacking) == 2:
-            return None
-        kind = LACKING.get(lacking, Verdict.FAILED)
-        return Finding(case, kind, why, compared.place, unit=listed.unit, against=compared.against)
-    worse, kind_of = listed.benchmark.worse_for(case), listed.benchmark.kind
-    values = [each.value for each in told.values() if each.value is not None]
-    before, now = (Measurement(value, listed.unit, worse=worse, kind=kind_of) for value in values)
-    said = judge_stored(before, now, compared.policy.of(case))
-    reason = f"{said.reason}; measured once a side"
-    numbers = (before.value, now.value)
-    return Finding(case, said.verdict, reason, compared.place, said.rule, listed.unit, *numbers, compared.against)
 
 
 def table(judgement: Judgement, found: Sequence[Paired]) -> list[str]:
@@ -120,7 +97,7 @@ def footing(compared: Compared, judgement: Judgement, found: Sequence[Paired]) -
     rules: dict[str, int] = {}
     for one in found:
         if one.looks and not one.failed:
-            same = compared.same_code.get(one.case, ())
+            same = compared.same_code.get(one.versioned, ())
             rule = rule_of(one, compared.policy, same)
             said = f"{rule}; {false_alarms(rule, same)}"
             rules[said] = rules.get(said, 0) + 1

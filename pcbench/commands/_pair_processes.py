@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-import math
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,8 @@ from pcbench.errors import PcbenchError
 from pcbench.processes import Ending, Message
 from pcbench.sides import Ready
 
-_WORKER = Path(processes.__file__).with_name("pair_worker.py")
+_WORKER = Path(processes.__file__).with_name("pair_worker")
+_AS = "pcbench_pair"  # the name that the worker has in its process: `pcbench` there is what it measures
 _LIST_S = 600.0
 _START_S = 300.0  # a suite may import torch first
 _GRACE_S = 10.0
@@ -32,6 +33,7 @@ class Listed:
 
     Attributes:
         index: Which of the benchmark's cases it is; None where it has one.
+        timed: Whether asv times it in blocks of calls.
         cache_key: Which ``setup_cache`` it needs, if any; its own limit is ``cache_s``.
     """
 
@@ -41,10 +43,16 @@ class Listed:
     timeout_s: float
     cache_key: str | None = None
     cache_s: float = 60.0
+    timed: bool = False
 
     @property
     def unit(self) -> str:
         return self.benchmark.unit
+
+    @property
+    def versioned(self) -> tuple[str, str]:
+        """As :attr:`pcbench.paired.Paired.versioned` has it."""
+        return (str(self.case), self.benchmark.version)
 
 
 @dataclass(frozen=True)
@@ -53,11 +61,12 @@ class Told:
 
     Attributes:
         seconds: Wall seconds that the case took in all.
-        plan: How its blocks were laid out, where it is timed in blocks.
+        blocks: Seconds per call of its blocks, where it is timed in blocks, and ``plan``, how they were laid out.
     """
 
     value: float | None = None
     seconds: float = 0.0
+    blocks: Sequence[float] = ()
     plan: Plan | None = None
     skipped: str | None = None
     failed: str | None = None
@@ -65,10 +74,32 @@ class Told:
 
 @dataclass
 class Answers:
-    """What the process of a side said, by case id; ``control_s`` is the least of its controls."""
+    """What the process of a side said, by case id, and the blocks of its controls, in seconds."""
 
     told: dict[str, Told] = field(default_factory=dict)
-    control_s: float = math.inf
+    control: list[float] = field(default_factory=list)
+
+
+@dataclass
+class Ends:
+    """One process's ends of the pipes by which two take turns; it inherits them, or they are closed.
+
+    Attributes:
+        heard, said: The descriptors; None once they are given away.
+        stopped: Set where no further process is to be started.
+    """
+
+    heard: int
+    said: int
+    first: bool
+    cpu: int
+    given: bool = False
+    stopped: bool = False
+
+    def give(self) -> tuple[int, ...]:
+        """The descriptors, once; nothing afterwards."""
+        given, self.given = self.given, True
+        return () if given else (self.heard, self.said)
 
 
 def listed(ready: Ready) -> tuple[Listed, ...]:
@@ -98,41 +129,66 @@ def _cases(ready: Ready, benchmark: Benchmark, described: Mapping[str, Any]) -> 
             limit,
             described.get("setup_cache_key"),
             float(described.get("setup_cache_timeout") or limit),
+            described.get("type") == "time",
         )
         for index, params in enumerate(combinations)
     ]
 
 
-def measured(ready: Ready, cases: Sequence[Listed], plans: Mapping[str, Plan], seed: int) -> Answers:
+def measured(
+    ready: Ready, cases: Sequence[Listed], plans: Mapping[str, Plan], seed: int, ends: Ends | None = None
+) -> Answers:
     """Measure cases, one after another, in a fresh process with this hash seed.
 
-    A case that takes its process down fails, and those after it get another process.
+    A case that takes its process down fails, and those after it get another process, which takes turns with none.
+
+    Args:
+        ends: By which the first process takes turns with the other side's, which is started at the same time.
     """
     found = Answers()
     left = []
-    for case in cases:
-        folder, problem = _folder(ready, case)
-        if problem is None:
-            left.append((case, folder))
-        else:
-            found.told[str(case.case)] = Told(failed=problem)
-    while left:
-        request = {"do": "measure", "cases": [_asked(case, folder, plans) for case, folder in left]}
-        limit_s = _START_S + sum(case.timeout_s + 2 * _GRACE_S for case, _ in left)
-        messages, ending = _ask(ready, request, seed, limit_s)
-        for message in messages:
-            if "control" in message:
-                found.control_s = min(found.control_s, message["control"])
-            elif "case" in message:
-                found.told[message["case"]] = Told(**{k: v for k, v in message.items() if k != "case"})
-        left = [(case, folder) for case, folder in left if str(case.case) not in found.told]
-        if not left:
-            break
-        started = next((message["starts"] for message in reversed(messages) if "starts" in message), None)
-        ended = [str(case.case) for case, _ in left] if started is None else [started]
-        found.told |= {case: Told(failed=_why(ending)) for case in ended}
-        left = [(case, folder) for case, folder in left if str(case.case) not in ended]
+    try:
+        for case in cases:
+            folder, problem = _folder(ready, case)
+            if problem is None:
+                left.append((case, folder))
+            else:
+                found.told[str(case.case)] = Told(failed=problem)
+        while left and not (ends is not None and ends.stopped):
+            left = _some(ready, left, plans, seed, ends, found)
+    finally:
+        for descriptor in () if ends is None else ends.give():
+            os.close(descriptor)
     return found
+
+
+def _some(
+    ready: Ready,
+    left: Sequence[tuple[Listed, Path]],
+    plans: Mapping[str, Plan],
+    seed: int,
+    ends: Ends | None,
+    found: Answers,
+) -> list[tuple[Listed, Path]]:
+    """Measure cases in one process, as far as it gets; those that it did not get to."""
+    given = () if ends is None else ends.give()
+    request: dict[str, Any] = {"do": "measure", "cases": [_asked(case, folder, plans) for case, folder in left]}
+    if ends is not None and given:
+        request["turns"] = {"heard": ends.heard, "said": ends.said, "first": ends.first, "cpu": ends.cpu}
+    limit_s = _START_S + sum(case.timeout_s + 2 * _GRACE_S for case, _ in left)
+    messages, ending = _ask(ready, request, seed, limit_s, inherited=given)
+    for message in messages:
+        if "control" in message:
+            found.control += message["control"]
+        elif "case" in message:
+            found.told[message["case"]] = Told(**{k: v for k, v in message.items() if k != "case"})
+    rest = [(case, folder) for case, folder in left if str(case.case) not in found.told]
+    if not rest:
+        return []
+    started = next((message["starts"] for message in reversed(messages) if "starts" in message), None)
+    ended = [str(case.case) for case, _ in rest] if started is None else [started]
+    found.told |= {case: Told(failed=_why(ending)) for case in ended}
+    return [(case, folder) for case, folder in rest if str(case.case) not in ended]
 
 
 def _asked(case: Listed, folder: Path, plans: Mapping[str, Plan]) -> dict[str, Any]:
@@ -161,18 +217,29 @@ def _folder(ready: Ready, case: Listed) -> tuple[Path, str | None]:
 
 
 def _ask(
-    ready: Ready, request: Mapping[str, Any], seed: int, limit_s: float, cwd: Path | None = None
+    ready: Ready,
+    request: Mapping[str, Any],
+    seed: int,
+    limit_s: float,
+    cwd: Path | None = None,
+    inherited: Sequence[int] = (),
 ) -> tuple[list[Message], Ending]:
     asked = ready.folder / "request.json"
     asked.write_text(json.dumps({"suite": str(ready.suite.benchmarks), **request}))
+    links = ready.folder / "worker"
+    if not links.is_dir():
+        links.mkdir()
+        (links / _AS).symlink_to(_WORKER, target_is_directory=True)
+    env = ready.environment(seed)
     messages: list[Message] = []
     ending = processes.run(
-        [ready.python, "-P", str(_WORKER), str(asked)],
-        env=ready.environment(seed),
+        [ready.python, "-P", "-m", _AS, str(asked)],
+        env={**env, "PYTHONPATH": os.pathsep.join(filter(None, (env.get("PYTHONPATH"), str(links))))},
         cwd=cwd or ready.folder,
         timeout_s=limit_s,
         on_message=messages.append,
         grace_s=_GRACE_S,
+        inherited=inherited,
     )
     return messages, ending
 

@@ -1,48 +1,62 @@
-"""Where pairs are kept, and what is on record of pairs of the same code."""
+"""Where the pairs of a comparison are kept."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from pcbench.analysis.gating import same_code
-from pcbench.analysis.results_index import index
+from pcbench.analysis.results_index import Entry, index
 from pcbench.errors import ResultsError
 from pcbench.paired import SUFFIX, Paired, Side, append
 
 
-def same_code_on(machine: Path) -> dict[str, list[float]]:
-    """ln ratios of pairs of the same code by case id, from what a machine's results folder keeps.
+@dataclass(frozen=True)
+class Kept:
+    """Where pairs were kept.
 
-    Raises:
-        ResultsError: A file of pairs there cannot be read.
+    Attributes:
+        found: Whether the gate finds them: beside a result, or anywhere where they are of the same code.
     """
-    return same_code(sorted(machine.glob(f"*{SUFFIX}")))
+
+    path: Path
+    found: bool
 
 
-def file_for(results: Path, machine: str, candidate: Side, profile: str) -> Path:
-    """The file of a candidate that is a commit: beside its result where there is one, so that the gate finds it.
+def beside(entries: Sequence[Entry], candidate: Side, profile: str | None = None) -> Path | None:
+    """The file of a candidate's pairs beside its one result; None where it has none, or several.
 
-    Of several results of the commit with the candidate's torch, it is that of the profile.
+    A result is the candidate's where it is of its commit and of exactly its torch release; of several, the one of the
+    profile counts.
     """
-    assert candidate.commit is not None
-    name = f"{candidate.commit[:8]}-{candidate.env}{SUFFIX}"
-    try:
-        entries, _ = index(results, machine)
-    except ResultsError:  # no result yet
-        entries = ()
-    release = (candidate.torch or "").partition("+")[0]
-    beside = [one for one in entries if one.commit == candidate.commit and (one.torch or "").startswith(release)]
-    ours = [one for one in beside if f"PCBENCH_PROFILE{profile}" in one.environment] or beside
-    return ours[0].path.with_suffix(SUFFIX) if len(ours) == 1 else results / machine / name
+    there = [one for one in entries if one.commit == candidate.commit and _is_same_torch(one.torch, candidate.torch)]
+    ours = [one for one in there if profile is not None and f"PCBENCH_PROFILE{profile}" in one.environment] or there
+    return ours[0].path.with_suffix(SUFFIX) if len(ours) == 1 else None
 
 
-def keep(results: Path, machine: str, found: Sequence[Paired]) -> Path | None:
+def keep(results: Path, machine: str, found: Sequence[Paired]) -> Kept | None:
     """Keep what has pairs; None where nothing has, or a side is no commit, so that nothing would say what it was."""
     kept = [one for one in found if one.looks and not one.failed]
-    if not kept or any(side.commit is None for side in (kept[0].baseline, kept[0].candidate)):
+    if not kept or kept[0].baseline.commit is None or kept[0].candidate.commit is None:
         return None
-    path = file_for(results, machine, kept[0].candidate, os.environ.get("PCBENCH_PROFILE") or "quick")
-    append(path, kept)
-    return path
+    candidate = kept[0].candidate
+    path = beside(_entries(results, machine), candidate, os.environ.get("PCBENCH_PROFILE") or "quick")
+    name = f"{kept[0].candidate.commit[:8]}-{candidate.env}{SUFFIX}"
+    where = Kept(path or results / machine / name, path is not None or kept[0].is_canary)
+    append(where.path, kept)
+    return where
+
+
+def _entries(results: Path, machine: str) -> tuple[Entry, ...]:
+    try:
+        return index(results, machine)[0]
+    except ResultsError:  # no result yet
+        return ()
+
+
+def _is_same_torch(one: str | None, other: str | None) -> bool:
+    """Whether two versions are of one release, and of one build where both name it; None may be any."""
+    if one is None or other is None:
+        return True
+    return one == other if "+" in one and "+" in other else one.partition("+")[0] == other.partition("+")[0]

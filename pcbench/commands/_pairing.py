@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import math
+import os
+import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from pcbench import processes
 from pcbench.analysis import pairs
+from pcbench.analysis.paired_verdicts import SameCode
 from pcbench.analysis.pairs import Rule, log_ratios, rule_for
 from pcbench.analysis.policy import Policy
-from pcbench.commands._pair_processes import Answers, Listed, Plan, Told, measured
+from pcbench.commands._pair_processes import Answers, Ends, Listed, Plan, Told, measured
 from pcbench.paired import Look, Pair, Paired
 from pcbench.sides import Ready
 
@@ -37,6 +43,9 @@ class Progress:
     left_s: float
 
 
+_EITHER = "does not apply on baseline and candidate: "
+
+
 def absence(absent: Mapping[str, Told]) -> tuple[tuple[str, ...], str]:
     """Of sides without a number, those where the case does not apply, unless it failed on one; and why, in words."""
     failed = {side: each for side, each in absent.items() if each.failed}
@@ -45,6 +54,11 @@ def absence(absent: Mapping[str, Told]) -> tuple[tuple[str, ...], str]:
         reasons = {" and ".join(reasons): next(iter(reasons.values()))}
     verb = "failed on" if failed else "does not apply on"
     return () if failed else tuple(absent), "; ".join(f"{verb} {side}: {reason}" for side, reason in reasons.items())
+
+
+def neither_has(lacking: Sequence[str], why: str) -> bool:
+    """Whether what :func:`absence` says is that the case does not apply on either side, for one reason."""
+    return len(lacking) == len(SIDES) and why.startswith(_EITHER)
 
 
 @dataclass
@@ -73,11 +87,12 @@ class _Measuring:
         if absent:
             self._fail(absent)
             return
-        one, other = (each.value for each in told if each is not None and each.value is not None)
-        self.looks[-1].append((one, other))
+        one, other = (each for each in told if each is not None)
+        self.looks[-1].append(pair_of((one.value, other.value), one.blocks, other.blocks))
         self.controls[-1].append(control)
         if self.rule is None:
-            self.rule = rule_for(self.policy.of(self.id), self.listed.unit, one, self.same_code)
+            value = self.looks[-1][-1][0]
+            self.rule = rule_for(self.policy.of(self.id), self.listed.unit, value, self.same_code)
         verdict, look = pairs.verdict([log_ratios(each) for each in self.looks], self.rule)
         self.settled = verdict is not None
         if not self.settled and look == len(self.looks):
@@ -100,7 +115,19 @@ class _Measuring:
             if taken
         )
         date = datetime.now(UTC).isoformat(timespec="seconds")
-        return Paired(self.id, self.listed.unit, baseline.side, candidate.side, looks, date, self.failed, self.lacking)
+        return Paired(
+            self.id,
+            self.listed.unit,
+            baseline.side,
+            candidate.side,
+            looks,
+            date,
+            self.failed,
+            self.lacking,
+            version=self.listed.benchmark.version,
+            delta=None if self.rule is None else self.rule.delta,
+            settled=self.settled and not self.failed,
+        )
 
 
 def measure(
@@ -109,7 +136,7 @@ def measure(
     cases: Sequence[Listed],
     policy: Policy,
     *,
-    same_code: Mapping[str, Sequence[float]] | None = None,
+    same_code: SameCode | None = None,
     budget_s: float | None = None,
     tell: Callable[[Progress], None] = lambda progress: None,
 ) -> Iterator[Paired]:
@@ -118,11 +145,11 @@ def measure(
     At Ctrl-C those that are open come, too, with the pairs that they have; then KeyboardInterrupt goes on.
 
     Args:
-        same_code: ln ratios of pairs of the same code on this machine, by case id.
+        same_code: What is on record of pairs of the same code on this machine.
         budget_s: No pair is begun after so many seconds.
     """
     known = same_code or {}
-    left = [_Measuring(case, known.get(str(case.case), ()), policy) for case in cases]
+    left = [_Measuring(case, known.get(case.versioned, ()), policy) for case in cases]
     run = _Pairs(baseline, candidate, {})
     ends = None if budget_s is None else time.monotonic() + budget_s
     taken = 0
@@ -153,20 +180,57 @@ class _Pairs:
     plans: dict[str, Plan]
 
     def take(self, batch: Sequence[_Measuring], seed: int, *, baseline_first: bool) -> None:
-        """One pair of processes; what fails in the first is not asked of the second, but in the case's first pair."""
+        """One pair of processes: block by block in turn, where asv times the cases, else one after the other."""
         order = (self.baseline, self.candidate) if baseline_first else (self.candidate, self.baseline)
-        answers: list[Answers] = []
-        for ready in order:
-            asked = [each for each in batch if not each.looks[0] or not answers or _has(answers[0], each)]
-            answers.append(measured(ready, [each.listed for each in asked], self.plans, seed))
-            for case, told in answers[-1].told.items():
+        answers = (self._in_turn if batch[0].listed.timed else self._one_by_one)(batch, seed, order)
+        for answer in answers:
+            for case, told in answer.told.items():
                 if told.plan is not None:
                     self.plans.setdefault(case, told.plan)
         if not baseline_first:
             answers.reverse()
-        control = (answers[0].control_s, answers[1].control_s)
+        one, other = answers
+        least = [min(each.control, default=math.nan) for each in answers]
+        control = pair_of((least[0], least[1]), one.control, other.control)
         for each in batch:
             each.add([answer.told.get(each.id) for answer in answers], control)
+
+    def _one_by_one(self, batch: Sequence[_Measuring], seed: int, order: Sequence[Ready]) -> list[Answers]:
+        """What fails in the first is not asked of the second, but in the case's first pair."""
+        answers: list[Answers] = []
+        for ready in order:
+            asked = [each for each in batch if not each.looks[0] or not answers or _has(answers[0], each)]
+            answers.append(measured(ready, [each.listed for each in asked], self.plans, seed))
+        return answers
+
+    def _in_turn(self, batch: Sequence[_Measuring], seed: int, order: Sequence[Ready]) -> list[Answers]:
+        cpus = sorted(os.sched_getaffinity(0))
+        (heard, answer), (question, said) = os.pipe(), os.pipe()
+        ends = [Ends(heard, said, True, cpus[seed % len(cpus)]), Ends(question, answer, False, cpus[seed % len(cpus)])]
+        asked = [each.listed for each in batch]
+        with ThreadPoolExecutor(len(ends)) as pool:
+            found = [
+                pool.submit(measured, ready, asked, self.plans, seed, each)
+                for ready, each in zip(order, ends, strict=True)
+            ]
+            try:
+                return [each.result() for each in found]
+            except BaseException:
+                for each in ends:
+                    each.stopped = True
+                processes.kill_running()
+                raise
+
+
+def pair_of(values: tuple[float | None, float | None], blocks: Sequence[float], others: Sequence[float]) -> Pair:
+    """The numbers of both sides; of blocks that were taken in turn, in the median ratio of neighbours.
+
+    What disturbs the machine for longer than a block meets both neighbours, and is in no ratio.
+    """
+    one, other = (math.nan if value is None else value for value in values)
+    if not blocks or len(blocks) != len(others):
+        return one, other
+    return one, one * statistics.median(b / a for a, b in zip(blocks, others, strict=True))
 
 
 def _has(answers: Answers, case: _Measuring) -> bool:
@@ -174,12 +238,13 @@ def _has(answers: Answers, case: _Measuring) -> bool:
 
 
 def _batches(cases: Sequence[_Measuring]) -> Iterator[list[_Measuring]]:
-    """Cases that share their processes: as many as take no longer than a few seconds on a side."""
-    batch: list[_Measuring] = []
-    for case in cases:
-        if batch and sum(each.pair_s for each in batch) + case.pair_s > 2 * _BATCH_S:
+    """Cases that share their processes: of one kind, and as many as take no longer than a few seconds on a side."""
+    for timed in (True, False):
+        batch: list[_Measuring] = []
+        for case in (each for each in cases if each.listed.timed is timed):
+            if batch and sum(each.pair_s for each in batch) + case.pair_s > 2 * _BATCH_S:
+                yield batch
+                batch = []
+            batch.append(case)
+        if batch:
             yield batch
-            batch = []
-        batch.append(case)
-    if batch:
-        yield batch

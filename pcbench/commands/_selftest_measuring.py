@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from pcbench.commands._pair_processes import Listed, listed
 from pcbench.commands._pairing import Progress, measure
 from pcbench.errors import PcbenchError
 from pcbench.paired import Paired
-from pcbench.sides import Ready, Suite
+from pcbench.sides import Asked, Ready, Suite
 
 _LOAD_LIMIT_S = 300.0
 
@@ -64,7 +65,7 @@ def loads_in(folder: Path) -> Ground:
     def write(side: Path, planted: Mapping[str, float]) -> Path:
         # Written once: compiling its modules anew for each comparison would take longer than measuring them.
         size = max(planted.values(), default=0.0)
-        tree = folder / f"{side.name}-{size:g}"
+        tree = folder / f"{side.name}-{size:.3f}"
         return tree if tree.is_dir() else _selftest_loads.write_side(tree, size)
 
     cases = tuple(f"{_selftest_loads.SUITE}.track_{name}" for name in _selftest_loads.LOADS)
@@ -91,14 +92,19 @@ def trials(
     """
     folder = ground.folder / "comparison"
     found: list[Paired] = []
-    try:
-        baseline = _ready(ground, folder, "baseline", {})
-        candidate = _ready(ground, folder, "candidate", planted)
+    with ExitStack() as stack:
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        # Names of one length, as the sides' own: paths are part of what a process holds.
+        trees = (ground.write_side(folder / "a-tree", {}), ground.write_side(folder / "b-tree", planted))
+        asked = (Asked(str(tree)) for tree in trees)
+        pair = stack.enter_context(sides.both(ground.folder, ground.suite, folder, *asked))
+        baseline, candidate = (_watched(ready) for ready in pair)
         cases = _cases(baseline, planted)
+        known = {case.versioned: same_code[str(case.case)] for case in cases if str(case.case) in same_code}
         started = time.monotonic()
         interrupt: KeyboardInterrupt | None = None
         try:
-            for each in measure(baseline, candidate, cases, policy, same_code=same_code, tell=tell):
+            for each in measure(baseline, candidate, cases, policy, same_code=known, tell=tell):
                 found.append(each)  # what came before Ctrl-C is kept
         except KeyboardInterrupt as error:
             interrupt = error
@@ -111,13 +117,10 @@ def trials(
                 yield replace(trial, kind=ground.kind, recorded=bool(same_code), seconds=spent_s * trial.pairs / taken)
         if interrupt is not None:
             raise interrupt
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
-def _ready(ground: Ground, folder: Path, role: str, planted: Mapping[str, float]) -> Ready:
-    tree = ground.write_side(folder / f"{role}-tree", planted)
-    ready = sides.prepare(folder, str(tree), ground.suite, folder / role)
+def _watched(ready: Ready) -> Ready:
+    """The side, with its blocks kept."""
     return replace(ready, variables={**ready.variables, _pooled_rules.VARIABLE: str(_blocks(ready))})
 
 

@@ -12,32 +12,38 @@ from pathlib import Path
 
 from pcbench import machine, processes, sides
 from pcbench.analysis.findings import Finding
-from pcbench.analysis.policy import Policy
+from pcbench.analysis.paired_evidence import newest_pairs, same_code
+from pcbench.analysis.policy import LEAST_PAIRS, Policy
 from pcbench.analysis.quantities import counted, seconds
 from pcbench.analysis.verdict_groups import outcome
 from pcbench.commands import Command, _files, _pair_record
 from pcbench.commands._argument_types import above_0, positive_int
 from pcbench.commands._pair_cases import chosen, suite_of
-from pcbench.commands._pair_output import Compared, as_json, count_finding, footing, judged, table
-from pcbench.commands._pair_processes import Listed, listed, measured
+from pcbench.commands._pair_counts import count_findings
+from pcbench.commands._pair_output import Compared, as_json, footing, judged, table
+from pcbench.commands._pair_processes import Listed, listed
 from pcbench.commands._pairing import Progress, measure
 from pcbench.commands._policy_file import policy_of
 from pcbench.errors import PcbenchError, UsageError
 from pcbench.paired import Paired, Side
-from pcbench.sides import Ready
+from pcbench.sides import Asked, Ready
 
 _STDOUT = Path("-")
 _SAY_EVERY_S = 5.0
 _KEEP_EVERY_S = 30.0
+_NOT_FOUND = (
+    "; the gate will not find them: no one result there is of this commit and torch (`pcbench bench` makes one)"
+)
 _EPILOG = """\
 A side is a commit (anything that git takes), a folder (another checkout, or one that holds the measured packages), or
 env:NAME, an interpreter of `pcbench env`. CASE is a case's id, a benchmark's name for all of its cases, or either with
-* and ?; without CASE all that are times. A count that is named is measured once a side and compared exactly.
+* and ?; without CASE all that are times. A case that is no time is measured a few times a side: a count twice, to be
+compared exactly, and anything else three times.
 
 exit codes:
   0  nothing is slower; FASTER and INCONCLUSIVE are said, not failed
   1  something is SLOWER or CHANGED
-  2  something failed or was the machine (HOST), or the comparison was interrupted
+  2  nothing is, but something failed, was the machine (HOST) or was never measured, or it was interrupted
 
 examples:
   pcbench ab HEAD~1 HEAD "bench_guards.Cost.track_seconds(mlp, check)"
@@ -77,7 +83,10 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--results", type=Path, metavar="DIR", help="where pairs are kept (default: asv's results)")
     parser.add_argument("--machine", metavar="NAME", help="this machine's name in the results (default: asv's)")
     parser.add_argument(
-        "--budget", type=above_0, metavar="MINUTES", help="begin no pair after so long; what is open is INCONCLUSIVE"
+        "--budget",
+        type=above_0("minutes"),
+        metavar="MINUTES",
+        help="begin no pair after so long; what is open is INCONCLUSIVE",
     )
     parser.add_argument(
         "--pairs",
@@ -102,18 +111,18 @@ def _run(args: argparse.Namespace) -> int:
     with ExitStack() as stack:
         stack.enter_context(sides.alone(root))
         folder = stack.enter_context(processes.scratch(scratch))
-        ready = []
-        # Names of one length: the size of a process's environment moves its stack, and with it its times.
-        for name_of_side, what in (("a", args.base), ("b", args.candidate)):
-            env = None if what.startswith(sides.ENV) else args.env
-            ready.append(sides.prepare(root, what, suite, folder / name_of_side, env=env, commit=args.commit))
-        baseline, candidate = ready
-        stack.enter_context(sides.kept(baseline, candidate))
+        asked = (_asked(args.base, args), _asked(args.candidate, args))
+        baseline, candidate = stack.enter_context(sides.both(root, suite, folder, *asked))
         cases = chosen(_listed(baseline, candidate), args.cases)
         if not cases:
             raise UsageError(f"the suite {suite.benchmarks} has no case that is a time", hint="name a CASE")
-        compared = Compared(baseline.side, candidate.side, name, policy, _pair_record.same_code_on(results / name))
+        known = same_code(newest_pairs(results / name, policy.record_files), candidate.side.torch)
+        compared = Compared(baseline.side, candidate.side, name, policy, known)
         return _compare(args, compared, (baseline, candidate), cases, results)
+
+
+def _asked(what: str, args: argparse.Namespace) -> Asked:
+    return Asked(what, None if what.startswith(sides.ENV) else args.env, args.commit)
 
 
 def _listed(baseline: Ready, candidate: Ready) -> tuple[Listed, ...]:
@@ -130,6 +139,8 @@ def _policy(root: Path, pairs: int | None) -> Policy:
     policy = policy_of(root)
     if pairs is None:
         return policy
+    if pairs < LEAST_PAIRS:
+        raise UsageError(f"--pairs {pairs}: fewer than {LEAST_PAIRS} have no interval with 95 %")
     # The last override wins: over those of single cases in pyproject.toml, too.
     return replace(policy, overrides=(*policy.overrides, ("*", {"pairs": pairs, "slow_pairs": pairs})))
 
@@ -142,15 +153,15 @@ def _compare(
     out = sys.stderr if args.json == _STDOUT else sys.stdout
     for role, side in (("baseline: ", compared.baseline), ("candidate:", compared.candidate)):
         print(f"{role} {_words(side)}", file=out)
-    once = f", {len(counts)} measured once a side" if counts else ""
-    print(f"{counted(len(timed), 'case')} in pairs of processes{once}", file=out, flush=True)
+    others = f", {len(counts)} measured a few times a side" if counts else ""
+    print(f"{counted(len(timed), 'case')} in pairs of processes{others}", file=out, flush=True)
     found: list[Paired] = []
     told: list[Finding] = []
     unavailable = interrupted = False
-    kept_at, path = time.monotonic(), None
+    kept_at, kept = time.monotonic(), None
     try:
         if counts:
-            told, unavailable = _counted(compared, ready, counts)
+            told, unavailable = count_findings(compared, ready, counts)
         budget_s = None if args.budget is None else args.budget * 60
         for one in measure(
             *ready, timed, compared.policy, same_code=compared.same_code, budget_s=budget_s, tell=_Saying()
@@ -162,30 +173,23 @@ def _compare(
     except KeyboardInterrupt:
         interrupted = True
     if not args.no_save:
-        path = _pair_record.keep(results, compared.machine, found)
+        kept = _pair_record.keep(results, compared.machine, found)
     judgement = judged(compared, found, {str(case.case): case.case for case in timed}, told)
-    code = 2 if interrupted else judgement.exit_code
+    code = 2 if interrupted and judgement.exit_code == 0 else judgement.exit_code
     if judgement.findings:
         print(file=out)
         print("\n".join(table(judgement, found)), file=out)
     print("\n".join(["", *footing(compared, judgement, found)]), file=out)
     if unavailable:
         print("counts that neither side has were left out", file=out)
-    if path is not None:
-        print(f"kept in {path}", file=out)
+    if kept is not None:
+        print(f"kept in {kept.path}{'' if kept.found else _NOT_FOUND}", file=out)
     if args.json == _STDOUT:
         print(as_json(compared, judgement, found, code))
     elif args.json is not None:
         _files.write(args.json, (as_json(compared, judgement, found, code) + "\n").encode())
     print(f"interrupted; exit {code}" if interrupted else outcome(judgement), file=out)
     return code
-
-
-def _counted(compared: Compared, ready: tuple[Ready, Ready], counts: Sequence[Listed]) -> tuple[list[Finding], bool]:
-    """The verdicts on counts, and whether there is one that neither side has."""
-    one, other = (measured(side, counts, {}, 0).told for side in ready)
-    found = [count_finding(compared, case, one.get(str(case.case)), other.get(str(case.case))) for case in counts]
-    return [finding for finding in found if finding is not None], None in found
 
 
 def _words(side: Side) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import difflib
-import fnmatch
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from pcbench.analysis import selection
 from pcbench.analysis.asv_results import read_some
 from pcbench.analysis.baseline import (
     FILE,
@@ -16,6 +17,7 @@ from pcbench.analysis.baseline import (
     Baseline,
     accept_all,
     accept_cases,
+    drop,
     read_baseline,
     written,
 )
@@ -45,69 +47,86 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         help="cases as gate names them, a benchmark's name or a pattern; without one, all",
     )
     parser.add_argument("--reason", required=True, metavar="TEXT", help="why: it stays in results/BASELINE")
+    parser.add_argument(
+        "--gone",
+        action="store_true",
+        help="drop the baselines of machines and environments, of those that --machine and --env name, that have no "
+        "result of the candidate",
+    )
     add_selection(parser)
 
 
 def _run(args: argparse.Namespace) -> int:
     if not args.reason.strip():
         raise UsageError("the reason is empty", hint="say why it is accepted: it stays in results/BASELINE")
+    if args.gone and args.cases:
+        raise UsageError("--gone drops whole environments", hint="name them with --env, and no case")
     wanted = wanted_of(args)
-    entries, problems = index(wanted.results)
-    chosen = candidates(wanted, entries)
-    if not chosen:
-        raise ResultsError(
-            f"{wanted.results} holds no results that can be read", hint=problems[0] if problems else None
-        )
     path = wanted.results / FILE
     before = read_baseline(path)
-    after = _accepted(wanted, chosen, before, args.cases, args.reason.strip())
+    after, said = (_dropped if args.gone else _accepted)(wanted, before, args.cases, args.reason.strip())
     old, new = (path.read_text() if path.exists() else ""), written(after)
     _files.write(path, new.encode())
     for line in difflib.unified_diff(old.splitlines(), new.splitlines(), str(path), str(path), lineterm="", n=1):
         print(line)
-    for entry in chosen:
-        what = counted(len(after.places[_place(entry)].cases), "case") if args.cases else "all cases"
-        print(
-            f"accepted {what} of {entry.commit[:8]} in {_place(entry)}; commit {path} with the change that explains it"
-        )
+    for line in said:
+        print(f"{line}; commit {path} with the change that explains it")
     return 0
 
 
-def _accepted(wanted: Wanted, chosen: Sequence[Entry], before: Baseline, names: Sequence[str], reason: str) -> Baseline:
+def _dropped(wanted: Wanted, before: Baseline, names: Sequence[str], reason: str) -> tuple[Baseline, list[str]]:  # noqa: ARG001  # as _accepted
+    """The baseline without the places that have no result of the candidate."""
+    entries, _ = index(wanted.results)
+    newest = candidates(replace(wanted, env=None, machine=None), entries)
+    there = {_place(entry) for entry in newest}
+    gone = []
+    for place in before.places:
+        environment, _, machine = place.rpartition(" on ")
+        if place not in there and selection.is_of(machine, environment, wanted.machine, wanted.env):
+            gone.append(place)
+    if not gone:
+        raise UsageError("every baseline that was named has a result of the candidate", hint="nothing was dropped")
+    return drop(before, gone), [f"dropped the baseline of {place}: {reason}" for place in gone]
+
+
+def _accepted(wanted: Wanted, before: Baseline, names: Sequence[str], reason: str) -> tuple[Baseline, list[str]]:
+    """The baseline with the candidate's results, and what was accepted, in words."""
+    entries, problems = index(wanted.results)
+    chosen = candidates(wanted, entries)
+    if not chosen:
+        hint = f"{problems[0].path} {problems[0].what}" if problems else None
+        raise ResultsError(f"{wanted.results} holds no results that can be read", hint=hint)
     today = f"{datetime.now(UTC):%Y-%m-%d}"
     runs = {_place(entry): _read(wanted.results, entry) for entry in chosen}
-    after = before
-    if not names:
-        for place, run in runs.items():
-            after = accept_all(after, place, run.commit, today, reason)
-        return after
     _refuse_unknown(names, list(runs.values()))
+    after, said = before, []
     for entry in chosen:
-        run = runs[_place(entry)]
+        place, run = _place(entry), runs[_place(entry)]
         cases = {str(case): case for name in names for case in _matching(run, name)}
-        if cases:
+        if not names:
+            after = accept_all(after, place, run.commit, today, reason)
+        elif cases:
             was = _numbers(entry, wanted.results, before, cases)
             told = {
                 name: AcceptedCase(run.commit, today, reason, was.get(name, ""), _number(run, case))
                 for name, case in cases.items()
             }
-            after = accept_cases(after, _place(entry), told)
-    return after
+            after = accept_cases(after, place, told)
+        else:
+            continue
+        said.append(f"accepted {counted(len(cases), 'case') if names else 'all cases'} of {run.commit[:8]} in {place}")
+    return after, said
 
 
 def _refuse_unknown(names: Sequence[str], runs: Sequence[Run]) -> None:
     for name in names:
         if not any(_matching(run, name) for run in runs):
             known = sorted({str(case) for run in runs for case in (*run.measurements, *run.absences)})
-            near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
-            raise UsageError(
-                f"no case is {name}", hint=f"near: {', '.join(near)}" if near else "pcbench gate --all lists them"
-            )
+            raise UsageError(f"no case is {name}", hint=selection.near(name, known) or "pcbench gate --all lists them")
 
 
 def _matching(run: Run, name: str) -> list[Case]:
-    cases = (*run.measurements, *run.absences)
-    return [case for case in cases if name in (str(case), case.benchmark) or fnmatch.fnmatchcase(str(case), name)]
+    return [case for case in (*run.measurements, *run.absences) if selection.names(name, case)]
 
 
 def _read(results: Path, entry: Entry) -> Run:

@@ -6,24 +6,23 @@ import argparse
 import math
 import sys
 import time
-from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from pcbench import machine, processes, sides
+from pcbench import machine, sides
 from pcbench.analysis.bisection import Narrowed
+from pcbench.analysis.paired_evidence import newest_pairs, same_code
 from pcbench.analysis.pairs import locate, log_ratios
 from pcbench.analysis.quantities import counted, listed
 from pcbench.analysis.records import Verdict
-from pcbench.commands import Command, _pair_record
+from pcbench.commands import Command
 from pcbench.commands._argument_types import above_0
 from pcbench.commands._bisecting import Walk
 from pcbench.commands._night_ground import about, between
-from pcbench.commands._night_pairs import At
+from pcbench.commands._night_pairs import At, ready, suite_cases
 from pcbench.commands._pair_cases import chosen, suite_of
 from pcbench.commands._pair_processes import Listed
-from pcbench.commands._pair_processes import listed as listed_cases
 from pcbench.commands._policy_file import policy_of
 from pcbench.errors import UsageError
 from pcbench.sides import Suite
@@ -74,15 +73,16 @@ def _run(args: argparse.Namespace) -> int:
     name = machine.ensure(args.machine)
     with ExitStack() as stack:
         stack.enter_context(sides.alone(root))
-        case = _case(root, suite, found.places[0], args.case)
+        case, torch = _case(root, suite, found, args.case)
+        policy = policy_of(root)
         walk = Walk(
             root,
             suite,
             found.places,
             found.names,
             str(case.case),
-            policy_of(root),
-            _pair_record.same_code_on(results / name),
+            policy,
+            same_code(newest_pairs(results / name, policy.record_files), torch),
             math.inf if args.budget is None else begun + 60 * args.budget,
             lambda line: print(line, flush=True),
         )
@@ -101,7 +101,9 @@ def _bisect(root: Path, walk: Walk, found: _Range, case: Listed) -> int:
     if verdict not in _DIFFERENT:
         print(f"the evidence names none: {found.names[-1]} is {verdict} beside {found.names[0]}: {reason}")
         return 0 if verdict is Verdict.SAME else 2
-    if case.unit == "seconds" and verdict is not Verdict.FAILED:
+    if verdict is Verdict.FAILED:
+        ask = walk.count
+    elif case.unit == "seconds":
         walk.sharpen(_log_ratio(walk, last))
     narrowed = walk.find(ask, verdict)
     if not narrowed.named:
@@ -115,7 +117,7 @@ def _bisect(root: Path, walk: Walk, found: _Range, case: Listed) -> int:
 def _named(root: Path, walk: Walk, found: _Range, narrowed: Narrowed, verdict: Verdict, reason: str) -> str:
     place = found.places[narrowed.changed]
     there = reason
-    if place in walk.known:
+    if place in walk.known and verdict is not Verdict.FAILED:
         there = walk.timing(narrowed.changed)[1]
     if found.kind == "build":
         return f"{verdict} since {found.names[narrowed.changed]}, at {place.commit[:8]}: {there}"
@@ -149,23 +151,22 @@ def _range(root: Path, args: argparse.Namespace) -> _Range:
     if not dots or one is None or other is None:
         raise UsageError(f"git knows no range {args.range}", hint="A..B: two commits, A before B")
     commits = [one, *between(root, one, other)]
-    if len(commits) < 2 or commits[-1] != other:
+    if len(commits) < 2:
         raise UsageError(
             f"{first} is not before {last or 'HEAD'} on one branch", hint="git log --first-parent shows it"
         )
     return _Range(tuple(At(commit, args.env) for commit in commits), tuple(commit[:8] for commit in commits), "commit")
 
 
-def _case(root: Path, suite: Suite, first: At, name: str) -> Listed:
-    folder = root / ".asv" / "ab"
-    folder.mkdir(parents=True, exist_ok=True)
-    with processes.scratch(folder) as scratch:
-        side = sides.prepare(root, first.commit, suite, scratch / "side", env=first.env)
-        cases: Sequence[Listed] = chosen(listed_cases(side), [name])
+def _case(root: Path, suite: Suite, found: _Range, name: str) -> tuple[Listed, str | None]:
+    """The case that a name is of, and the torch of the last place."""
+    with ready(root, suite, found.places[0], found.places[-1]) as ends:
+        cases = chosen(suite_cases(ends), [name])
+        torch = ends[1].side.torch
     if len(cases) > 1:
         some = ", ".join(str(case.case) for case in cases[:3])
         raise UsageError(f"{name} names {counted(len(cases), 'case')}", hint=f"bisect walks for one: {some}")
-    return cases[0]
+    return cases[0], torch
 
 
 COMMAND = Command("Name the commit, or the torch build, that changed a case.", _add_arguments, _run)

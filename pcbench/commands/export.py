@@ -3,63 +3,94 @@
 from __future__ import annotations
 
 import argparse
-import fnmatch
 import io
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from pcbench import whole_files
 from pcbench.analysis.asv_results import read_some
 from pcbench.analysis.export_oss_v3 import write_oss_v3
 from pcbench.analysis.export_rows import Row, rows, write_csv
 from pcbench.analysis.gating import select
 from pcbench.analysis.quantities import counted
+from pcbench.analysis.records import Problem
 from pcbench.analysis.results_index import Entry, index
+from pcbench.analysis.selection import is_of
 from pcbench.commands import Command, _files
 from pcbench.commands._parquet import pyarrow_or_error, write_parquet
+from pcbench.commands.gate import commit_of
 from pcbench.errors import ResultsError, UsageError
 
 FORMATS = ("oss-v3", "csv", "parquet")
+_EXAMPLES = """\
+exit codes:
+  0  all results that were asked for are in the rows
+  2  usage, or a result file could not be read: the rows are those of the others
+
+examples:
+  pcbench export --format csv --out rows.csv
+  pcbench export --format oss-v3 --commit HEAD --env torch2.15 > benchmark_results.json
+"""
 
 
-def export(entries: Sequence[Entry], results: Path, form: str, file: BinaryIO) -> tuple[str, ...]:
-    """Write the rows of result files, a file at a time; what could not be read or written, in words.
+@dataclass(frozen=True)
+class Left:
+    """What is not in the rows, in words.
+
+    Attributes:
+        unread: Results, or parts of them, that could not be read.
+        unwritten: What was read and has no place in the format.
+    """
+
+    unread: tuple[str, ...]
+    unwritten: tuple[str, ...] = ()
+
+
+def export(entries: Sequence[Entry], results: Path, form: str, file: BinaryIO) -> Left:
+    """Write the rows of result files, a file at a time.
 
     Raises:
         ResultsError: None of them can be read.
         UsageError: The format needs a package that is not installed.
     """
-    said: list[str] = []
-    found = _rows(entries, results, said)
+    unread: list[str] = []
+    left_out = 0
+    found = _rows(entries, results, unread)
     if form == "parquet":
         write_parquet(found, file)
-        return tuple(said)
+        return Left(tuple(unread))
     # Half of a surrogate pair, which JSON can hold and UTF-8 cannot, is written out.
     text = io.TextIOWrapper(file, encoding="utf-8", errors="backslashreplace", newline="", write_through=True)
     try:
         if form == "csv":
             write_csv(found, text)
-        elif left_out := write_oss_v3(found, text):
-            said.append(f"left out {counted(left_out, 'row')} without a number: oss-v3 has no place for them")
+        else:
+            left_out = write_oss_v3(found, text)
     finally:
         text.detach()
-    return tuple(said)
+    said = f"left out {counted(left_out, 'row')} without a number: oss-v3 has no place for them"
+    return Left(tuple(unread), (said,) if left_out else ())
 
 
-def _rows(entries: Sequence[Entry], results: Path, said: list[str]) -> Iterator[Row]:
+def _rows(entries: Sequence[Entry], results: Path, unread: list[str]) -> Iterator[Row]:
     """Rows by commit date; one result file is in memory at a time."""
     read = 0
     for entry in entries:
         one = read_some(results, [entry.path])
-        said += [f"not read: {problem.path}: {problem.what}" for problem in one.problems]
+        unread += map(_not_read, one.problems)
         for run in one.runs:
             read += 1
             yield from rows(run)
     if not read:
-        raise ResultsError(f"no result in {results} can be read", hint=said[0] if said else None)
+        raise ResultsError(f"no result in {results} can be read", hint=unread[0] if unread else None)
+
+
+def _not_read(problem: Problem) -> str:
+    return f"not read: {problem.path}: {problem.what}"
 
 
 @contextmanager
@@ -69,41 +100,30 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
     Raises:
         UsageError: It cannot be written.
     """
-    path = path.resolve()
-    aside = path if path.exists() and not path.is_file() else path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with aside.open("wb") as file:
+        with whole_files.aside(path) as beside, beside.open("wb") as file:
             yield file
-        if aside != path:
-            aside.replace(path)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}", hint="give another file with --out") from error
-    finally:
-        if aside != path:
-            aside.unlink(missing_ok=True)
 
 
-def _chosen(args: argparse.Namespace) -> tuple[list[Entry], tuple[str, ...]]:
+def _chosen(args: argparse.Namespace) -> tuple[list[Entry], tuple[Problem, ...]]:
     """The result files that were asked for, by commit date, and what could not be read."""
     entries, unread = index(args.results)
     if not entries:
-        hint = unread[0] if unread else "pcbench bench and asv run write one"
+        hint = f"{unread[0].path} {unread[0].what}" if unread else "pcbench bench and asv run write one"
         raise ResultsError(f"{args.results} holds no result that can be read", hint=hint)
-    found = [entry for entry in entries if _is_wanted(entry, args)]
+    found = [entry for entry in entries if is_of(entry.machine, entry.environment, args.machine, args.env)]
     if not found:
         names = ", ".join(sorted({f"{entry.environment} on {entry.machine}" for entry in entries}))
         raise UsageError("no result is of this machine and environment", hint=f"there are: {names}")
-    return found if args.commit is None else select(args.commit, found, "commit"), unread
-
-
-def _is_wanted(entry: Entry, args: argparse.Namespace) -> bool:
-    machine = args.machine is None or fnmatch.fnmatchcase(entry.machine, args.machine)
-    return machine and (
-        args.env is None or args.env in entry.environment or fnmatch.fnmatchcase(entry.environment, args.env)
-    )
+    commit = commit_of(args.commit, Path.cwd())
+    return found if commit is None else select(commit, found, "commit"), unread
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = _EXAMPLES
     parser.add_argument(
         *("--format", "-f"),
         required=True,
@@ -114,7 +134,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--machine", metavar="NAME", help="results of this machine alone; a pattern with *")
     parser.add_argument("--env", metavar="NAME", help="results of this environment alone; a pattern, or a part of it")
     parser.add_argument(
-        "--commit", metavar="HASH", help="results of this commit alone, or of torch:VERSION (default: all)"
+        "--commit", metavar="COMMIT", help="results of this commit alone, or of torch:VERSION (default: all)"
     )
     parser.add_argument("--out", default="-", metavar="FILE", help="where to write; - is standard output (default)")
 
@@ -127,16 +147,16 @@ def _run(args: argparse.Namespace) -> int:
     if args.out != "-":
         _files.check_writable(Path(args.out))
     chosen, unread = _chosen(args)
-    said = [f"not read: {problem}" for problem in unread]
     if args.out == "-":
         sys.stdout.flush()
-        said += export(chosen, args.results, args.format, sys.stdout.buffer)
+        left = export(chosen, args.results, args.format, sys.stdout.buffer)
     else:
         with _replacing(Path(args.out)) as file:
-            said += export(chosen, args.results, args.format, file)
-    for line in said:
+            left = export(chosen, args.results, args.format, file)
+    not_read = (*map(_not_read, unread), *left.unread)
+    for line in (*not_read, *left.unwritten):
         print(line, file=sys.stderr)
-    return 0
+    return 2 if not_read else 0
 
 
 COMMAND = Command(

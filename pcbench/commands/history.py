@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
-import fnmatch
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,6 +13,7 @@ from pcbench.analysis.nights import NightSeries, all_nights
 from pcbench.analysis.policy import Policy
 from pcbench.analysis.quantities import counted
 from pcbench.analysis.records import Case, Run
+from pcbench.analysis.selection import is_of, names, near
 from pcbench.commands import Command, _files
 from pcbench.commands._policy_file import policy_of
 from pcbench.errors import ResultsError, UsageError
@@ -72,43 +71,30 @@ def _selected(runs: Sequence[Run], args: argparse.Namespace) -> list[Run]:
         UsageError: There are none.
     """
     machine, env = args.machine, args.env
-    found = [
-        run
-        for run in runs
-        if (machine is None or fnmatch.fnmatchcase(run.machine.name, machine))
-        and (env is None or env in run.environment or fnmatch.fnmatchcase(run.environment, env))
-    ]
+    found = [run for run in runs if is_of(run.machine.name, run.environment, machine, env)]
     if not found:
         there = sorted({f"{run.environment} on {run.machine.name}" for run in runs})
         raise UsageError("no result is of that machine and environment", hint=f"there are: {', '.join(there)}")
     return found
 
 
-def _chosen(series: Sequence[NightSeries], names: Sequence[str]) -> list[NightSeries]:
-    """The series of the cases that were named, all without a name.
+def _chosen(series: Sequence[NightSeries], patterns: Sequence[str]) -> list[NightSeries]:
+    """The series of the cases that patterns name, all without a pattern.
 
     Raises:
-        UsageError: A name fits no case.
+        UsageError: One names no case.
     """
-    if not names:
+    if not patterns:
         return list(series)
     cases = {one.case for one in series}
     wanted: set[Case] = set()
-    for name in names:
-        fitting = {case for case in cases if _fits(case, name)}
+    for pattern in patterns:
+        fitting = {case for case in cases if names(pattern, case)}
         if not fitting:
-            known = sorted({*map(str, cases), *(case.benchmark for case in cases)})
-            near = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
-            raise UsageError(
-                f"no case is {name!r}",
-                hint=f"did you mean {near[0]!r}?" if near else "a pattern such as 'bench_load.*'",
-            )
+            known = [*map(str, cases), *(case.benchmark for case in cases)]
+            raise UsageError(f"no case is {pattern!r}", hint=near(pattern, known) or "a pattern such as 'bench_load.*'")
         wanted |= fitting
     return [one for one in series if one.case in wanted]
-
-
-def _fits(case: Case, name: str) -> bool:
-    return name in (str(case), case.benchmark) or fnmatch.fnmatchcase(str(case), name)
 
 
 def _newest(series: Sequence[NightSeries]) -> list[NightSeries]:

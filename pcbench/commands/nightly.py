@@ -15,6 +15,7 @@ from pcbench import machine, sides
 from pcbench.analysis.quantities import counted
 from pcbench.commands import Command
 from pcbench.commands._argument_types import above_0
+from pcbench.commands._night_asv import clean
 from pcbench.commands._night_ground import Ground, configuration, torch_of
 from pcbench.commands._night_stages import Working
 from pcbench.commands._night_state import alone, begin, check_room, keep
@@ -68,6 +69,7 @@ def _run(args: argparse.Namespace) -> int:
     with ExitStack() as stack:
         lock = stack.enter_context(alone(folder, "pcbench nightly"))
         stack.enter_context(sides.alone(root))
+        clean(root)
         ground = Ground(root, results, folder, name, args.profile, policy, conf, args.env, torch, lock.fileno())
         night, said = begin(folder, _asked(args, name))
         say = _saying(begun, args.budget * 60)

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import argparse
 import io
-import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
 from pcbench import discovery, reports
-from pcbench.analysis.asv_results import read_results
+from pcbench.analysis.asv_results import read_results, read_some
 from pcbench.analysis.baseline import FILE, Baseline, read_baseline
 from pcbench.analysis.case_rows import case_rows
 from pcbench.analysis.findings import Finding
-from pcbench.analysis.gating import Wanted, gate
-from pcbench.analysis.records import Problem, Results
-from pcbench.analysis.series import by_place
+from pcbench.analysis.gating import EVERY_CASE, Wanted, gate
+from pcbench.analysis.records import Problem, Results, Run, Verdict
+from pcbench.analysis.results_index import Entry, index
+from pcbench.analysis.series import Place, by_place
 from pcbench.analysis.shown import Shown, accepted_values
 from pcbench.commands import Command
 from pcbench.commands._policy_file import policy_of
 from pcbench.errors import ResultsError, UsageError
 from pcbench.reports import Report
 from pcbench.reports._page import Section, page
+from pcbench.whole_files import write_whole
 
 _DPI = 150
 
@@ -81,24 +85,49 @@ def _in_order(known: Sequence[str]) -> tuple[str, ...]:
 
 def _shown(results: Path, found: Results, against: str | None) -> tuple[Shown, list[Problem]]:
     """The runs with what the baseline and their history say of them, and what of that could not be read."""
-    policy, path = policy_of(Path.cwd()), results / FILE
+    policy, path, places = policy_of(Path.cwd()), results / FILE, by_place(found.runs)
     findings: list[Finding] = []
-    problems = []
     try:
         baseline = read_baseline(path)
     except ResultsError as error:
-        baseline = Baseline()
-        problems.append(Problem(path, error.problem))
-    places = by_place(found.runs)
-    for place in (place for place in places if str(place) in baseline.places):
-        commit = places[place][-1].commit
+        findings = [_unjudged(place, error.problem) for place in places]
+        return Shown(found.runs, findings, {}, policy, against), [Problem(path, error.problem)]
+    problems, accepted = [], {}
+    for place, entry in _newest_accepted(results, baseline, places).items():
+        accepted[str(place)] = baseline.places[_name(entry)]
         try:
-            judged = gate(Wanted(results, commit, env=place.environment, machine=place.machine), policy)
+            judged = gate(Wanted(results, entry.commit, env=entry.environment, machine=entry.machine), policy)
         except (ResultsError, UsageError) as error:
             problems.append(Problem(path, error.problem))
+            findings.append(_unjudged(place, error.problem))
         else:
-            findings += [finding for finding in judged.findings if finding.place == place]
-    return Shown(found.runs, findings, accepted_values(baseline, places), policy, against), problems
+            ours = (one for one in judged.findings if one.place.environment == place.environment)
+            findings += [replace(one, place=place) for one in ours]
+    values = accepted_values(Baseline(accepted), places)
+    return Shown(found.runs, findings, values, policy, against), problems
+
+
+def _newest_accepted(results: Path, baseline: Baseline, places: Mapping[Place, Sequence[Run]]) -> dict[Place, Entry]:
+    """The newest result of each place that has a baseline.
+
+    results/BASELINE calls a machine as its folder is called, a run as machine.json does: a copied folder has two names.
+    """
+    entries = [entry for entry in index(results)[0] if _name(entry) in baseline.places]
+    found = {}
+    for place, runs in places.items():
+        newest = [one for one in entries if (one.commit, one.environment) == (runs[-1].commit, place.environment)]
+        for entry in newest:
+            if any(run.machine.name == place.machine for run in read_some(results, [entry.path]).runs):
+                found[place] = entry
+    return found
+
+
+def _name(entry: Entry) -> str:
+    return str(Place(entry.machine, entry.environment))
+
+
+def _unjudged(place: Place, problem: str) -> Finding:
+    return Finding(EVERY_CASE, Verdict.UNJUDGED, problem, place)
 
 
 def _unshown(sections: Sequence[Section]) -> tuple[tuple[str, str], ...]:
@@ -112,22 +141,23 @@ def _section(name: str, shown: Shown) -> Section:
     figure, table, said = report.draw(shown), report.table(shown), tuple(report.said(shown))
     if figure is None:
         return Section(name, report.title, table=table, said=said)
-    png = io.BytesIO()
-    figure.savefig(png, format="png", dpi=_DPI)
     finding = " ".join(figure.get_suptitle().split())
-    return Section(name, report.title, finding, png.getvalue(), table, said)
+    return Section(name, report.title, finding, _png(figure), table, said)
+
+
+def _png(figure: Figure) -> bytes:
+    """The figure as savefig makes it, which draws everything twice."""
+    png = io.BytesIO()
+    figure.set_dpi(_DPI)
+    FigureCanvasAgg(figure).print_png(png)  # type: ignore[no-untyped-call]  # matplotlib declares no types here
+    return png.getvalue()
 
 
 def _write(path: Path, content: bytes) -> Path:
     """Write a file whole or not at all."""
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            aside.write_bytes(content)
-            aside.replace(path)
-        finally:
-            aside.unlink(missing_ok=True)
+        write_whole(path, content)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}", hint="give another folder with --out") from error
     return path

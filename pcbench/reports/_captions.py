@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from pcbench.analysis.neighbours import UNKNOWN
 from pcbench.analysis.records import Measurement, Run
-
-UNKNOWN = "unknown"
 
 
 def ran_on(run: Run) -> str:

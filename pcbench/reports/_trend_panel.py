@@ -12,8 +12,8 @@ from matplotlib.ticker import MaxNLocator, ScalarFormatter
 from pcbench.analysis.quantities import counted, scale_of
 from pcbench.analysis.records import Case
 from pcbench.analysis.series import Series
-from pcbench.analysis.series_steps import StepAt
 from pcbench.analysis.shown import Shown
+from pcbench.analysis.steps import Step
 from pcbench.reports._drawing import FAINT, INK, log_axis, look, plain_axes, write_quantity
 
 _LOG_FROM = 6.0
@@ -76,12 +76,12 @@ def draw_panel(
     plain_axes(axes, grid="y")
 
 
-def _draw_steps(axes: Axes, steps: Mapping[Case, Sequence[StepAt]], commits: int) -> None:
+def _draw_steps(axes: Axes, steps: Mapping[Case, Sequence[Step]], commits: int) -> None:
     """A vertical line at each commit where a level changed, the largest few with their size."""
-    by_commit: dict[int, list[tuple[Case, StepAt]]] = {}
+    by_commit: dict[int, list[tuple[Case, Step]]] = {}
     for case, found in steps.items():
         for step in found:
-            by_commit.setdefault(step.at, []).append((case, step))
+            by_commit.setdefault(step.index, []).append((case, step))
     largest = sorted(by_commit, key=lambda at: -max(_size(step) for _, step in by_commit[at]))[:_MOST_STEPS]
     for at, found_here in sorted(by_commit.items()):
         axes.axvline(at - 0.5, color=FAINT, linestyle=(0, (4, 2)), linewidth=1, zorder=1, label="step")
@@ -104,7 +104,7 @@ def _draw_steps(axes: Axes, steps: Mapping[Case, Sequence[StepAt]], commits: int
         ).set_bbox({"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 0.5})
 
 
-def _size(step: StepAt) -> float:
+def _size(step: Step) -> float:
     return abs(math.log(step.ratio)) if step.ratio else math.inf
 
 

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
+from pcbench.analysis.gating import EVERY_CASE
 from pcbench.analysis.overview_rows import Overview, Row, overview
 from pcbench.analysis.quantities import counted, digits, listed
 from pcbench.analysis.records import Case, Measurement, Run, Verdict
@@ -146,10 +147,14 @@ def _times(ratio: float) -> str:
 def _said(shown: Shown) -> list[str]:
     found = overview(shown)
     lines = []
+    unjudged = [row for row in found.unknown if row.subject == EVERY_CASE]
+    cases = sum(row.cases for row in found.unknown if row not in unjudged)
     if not found.changed and found.same:
-        lines.append("Nothing changed at the newest commit.")
-    if found.unknown:
-        lines.append(f"{counted(_cases(found.unknown), 'case')} could not be compared: see the table.")
+        what = "No case that could be compared changed" if found.unknown else "Nothing changed"
+        lines.append(f"{what} at the newest commit.")
+    lines += [f"{row.place} has no verdict: {row.reason}." for row in unjudged]
+    if cases:
+        lines.append(f"{counted(cases, 'case')} could not be compared: see the table.")
     if found.same:
         lines.append(f"{counted(found.same, 'case')} stayed within the threshold.")
     if found.alone:
@@ -162,10 +167,6 @@ def _said(shown: Shown) -> list[str]:
             "pcbench accept gives it one, pcbench gate judges."
         )
     return lines
-
-
-def _cases(rows: Sequence[Row]) -> int:
-    return sum(row.cases for row in rows)
 
 
 def _table(shown: Shown) -> Table | None:

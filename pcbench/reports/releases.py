@@ -26,6 +26,7 @@ _MOST_ROWS = 40
 _MOST_MACHINES = 2
 _ROW_INCHES = 0.27
 _SAME = 0.005
+"""A cell that moved less, as |ln ratio|, has no colour and no arrow: it is written as 1.00 or nearly."""
 _FULL = math.log(2.0)
 
 # Both ends are dark, so that grey shows how far; the arrow in a cell shows which way.

@@ -9,11 +9,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from pcbench.analysis.policy import Policy
 from pcbench.analysis.quantities import counted, quantity
 from pcbench.analysis.records import Case
 from pcbench.analysis.series import Place, Series, lost
-from pcbench.analysis.series_steps import NEWEST, StepAt
 from pcbench.analysis.shown import Shown
+from pcbench.analysis.steps import Step
 from pcbench.reports import Report, Table
 from pcbench.reports._captions import all_ran_on, sample_counts
 from pcbench.reports._drawing import INK, caption, figure, look, title
@@ -25,12 +26,9 @@ _COLUMNS = 2
 _MOST_PANELS = 16
 _PANEL_INCHES = 2.3
 _RECENT = 30
-
-_AS_MUCH = 0.75
-"""Share of a case's change, on a logarithmic scale, from which on eager is said to have moved as much."""
-
-_VISIBLE = 1.05
-"""A smaller ratio of eager is not worth a word about the machine."""
+"""The title counts the steps among so many of the newest commits, and says so."""
+_STILL = 0.005
+"""A ratio that rounds to 1.00: the title then names no case."""
 
 _Panels = dict[tuple[Place, Case], list[Series]]
 
@@ -57,8 +55,8 @@ def _panels(shown: Shown) -> _Panels:
     )
 
 
-def _is_recent(step: StepAt, series: Series) -> bool:
-    return step.at >= series.commits - _RECENT
+def _is_recent(step: Step, series: Series) -> bool:
+    return step.index >= series.commits - _RECENT
 
 
 def _still(series: Sequence[Series]) -> bool:
@@ -101,9 +99,10 @@ def _draw(shown: Shown) -> Figure | None:
         heading = case_words(shared)
         axes.set_title(f"{heading}\n{place}" if several else heading, loc="left", fontsize=9.5, color=INK)
     title(fig, _finding(shown))
+    most = shown.policy.report_nights
     sought = (
-        f" Steps are sought among the newest {NEWEST} commits of a stretch."
-        if any(len(ordered) > NEWEST for ordered in shown.places.values())
+        f" Steps are sought among the newest {most} commits of a stretch."
+        if any(len(ordered) > most for ordered in shown.places.values())
         else ""
     )
     hidden = f" {len(first)} of {len(panels)} panels are drawn, those that moved most; the table of cases has all." * (
@@ -148,13 +147,13 @@ def _finding(shown: Shown) -> str:
     saved = [one for one in moved if one.case.param("strategy") != EAGER]
     most = max(saved or moved, key=_change)
     ratio, after = most.latest_ratio or math.nan, ""
-    if abs(ratio - 1) < 0.005:
+    if abs(ratio - 1) < _STILL:
         return f"No case changed by as much as 1 % at the newest commit; not a verdict{tail}"
     notes = ["n=1"] if any(m.n == 1 for _, m in most.points[-2:]) else []
     base = eager.get((most.place, most.case.without("strategy")))
     if base is not None and base is not most:
         base_ratio = base.latest_ratio or math.nan
-        if _moved_as_much(ratio, base_ratio):
+        if _moved_as_much(ratio, base_ratio, shown.policy):
             after = f"; eager moved as much ({base_ratio:.2f} times): the machine changed"
         else:
             notes.append(f"eager: {base_ratio:.2f} times")
@@ -163,9 +162,9 @@ def _finding(shown: Shown) -> str:
     return f"Largest change at the newest commit: {words} {ratio:.2f} times{noted}{after}; not a verdict{tail}"
 
 
-def _moved_as_much(ratio: float, eager: float) -> bool:
+def _moved_as_much(ratio: float, eager: float, policy: Policy) -> bool:
     share = math.log(eager) / math.log(ratio) if ratio != 1 else 0.0
-    return abs(math.log(eager)) >= math.log(_VISIBLE) and share >= _AS_MUCH
+    return abs(math.log(eager)) >= math.log1p(policy.eager_moved) and share >= policy.eager_share
 
 
 def _table(shown: Shown) -> Table | None:
@@ -174,7 +173,7 @@ def _table(shown: Shown) -> Table | None:
     rows = []
     for one in shown.series:
         for step in shown.steps.get((one.place, one.case), ()):
-            run, unit = shown.places[one.place][step.at], one.points[-1][1].unit
+            run, unit = shown.places[one.place][step.index], one.points[-1][1].unit
             ratio = "-" if step.ratio is None else f"{step.ratio:.3f}"
             values = quantity(step.before, unit), quantity(step.after, unit), ratio
             rows.append((run.date, (str(one.case), run.commit[:8], f"{run.date:%Y-%m-%d}", *values, str(one.place))))
