@@ -13,8 +13,9 @@ from asv import util  # type: ignore[import-untyped]
 
 from pcbench import sidecar
 from pcbench.analysis.context import sidecar_path
+from pcbench.analysis.records import LEFT_OUT
 from pcbench.commands import _asv_process
-from pcbench.commands._night_ground import LEFT_OUT, PROFILE, Ground, torch_of
+from pcbench.commands._night_ground import PROFILE, Ground, torch_of
 from pcbench.errors import PcbenchError
 
 _FEW = "PCBENCH_FEW"

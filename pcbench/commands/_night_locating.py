@@ -14,11 +14,11 @@ from pcbench.analysis.comparability import difference
 from pcbench.analysis.findings import Finding, Judgement
 from pcbench.analysis.pairs import locate as locate_ratios
 from pcbench.analysis.pairs import log_ratios
-from pcbench.analysis.records import Measurement, Run, Verdict
+from pcbench.analysis.records import LEFT_OUT, Measurement, Run, Verdict
 from pcbench.analysis.series import Place
 from pcbench.analysis.stored_rules import judge_stored
 from pcbench.commands._bisecting import Walk
-from pcbench.commands._night_ground import LEFT_OUT, PROFILE, Ground, about, between, environment_of
+from pcbench.commands._night_ground import PROFILE, Ground, about, between, environment_of
 from pcbench.commands._night_pairs import At
 from pcbench.commands._pair_cases import suite_of
 from pcbench.errors import PcbenchError
