@@ -27,6 +27,9 @@ from pcbench.side_trees import git, resolve
 PROFILE = "PCBENCH_PROFILE"
 """The variable that chooses a profile; asv names an environment by it."""
 
+_COSTS_OF = 30  # results that tell what the suite takes
+_TORCH = 'tell(torch=__import__("importlib.metadata").metadata.version("torch"))'
+
 
 @dataclass(frozen=True)
 class Ground:
