@@ -69,6 +69,7 @@ class Paired:
         lacking: ``baseline``, ``candidate`` or both, where the case does not apply there; ``failed`` says why.
         version: Its benchmark's in the suite that measured it; empty where that is not known.
         delta: ln of the ratio that its rule took for a change; None where there is no rule, as before the first pair.
+        pairs, quorum: How many pairs that rule asked for in a look, and the share of them; 0 where there is no rule.
         settled: Whether the pairs came to a verdict; not where the budget or Ctrl-C ended them, or a side failed.
     """
 
@@ -83,6 +84,8 @@ class Paired:
     version: str = ""
     delta: float | None = None
     settled: bool = True
+    pairs: int = 0
+    quorum: float = 0.0
 
     @property
     def versioned(self) -> tuple[str, str]:
@@ -118,17 +121,30 @@ def append(path: Path, found: Sequence[Paired]) -> None:
         aside.unlink(missing_ok=True)
 
 
-def read(path: Path) -> tuple[Paired, ...]:
+def read(path: Path, problems: list[str] | None = None) -> tuple[Paired, ...]:
     """The cases of a file.
 
+    Args:
+        problems: Takes what cannot be read, in sentences, and the rest is given.
+
     Raises:
-        ResultsError: It cannot be read, or a line has another form.
+        ResultsError: It cannot be read, or a line has another form, and there is no list to say so in.
     """
+    found = []
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
+        for number, line in enumerate(lines, 1):
+            try:
+                found += [_paired(line, f"{path}: line {number}")] if line.strip() else []
+            except ResultsError as error:
+                if problems is None:
+                    raise
+                problems.append(str(error))
     except (OSError, UnicodeDecodeError) as error:
-        raise ResultsError(f"{path} cannot be read: {error}") from error
-    return tuple(_paired(line, f"{path}: line {number}") for number, line in enumerate(lines, 1) if line.strip())
+        if problems is None:
+            raise ResultsError(f"{path} cannot be read: {error}") from error
+        problems.append(f"{path} cannot be read: {error}")
+    return tuple(found)
 
 
 def to_line(paired: Paired) -> str:

@@ -157,6 +157,11 @@ def handed(descriptor: int) -> Iterator[None]:
         _handed.discard(descriptor)
 
 
+def handed_now() -> tuple[int, ...]:
+    """The descriptors that :func:`run` hands on at present: for a child that is started another way."""
+    return tuple(_handed)
+
+
 def kill_running() -> None:
     """Kill the children that other threads wait for: their :func:`run` then ends."""
     for child in tuple(_running):

@@ -98,9 +98,16 @@ def test_bench_measures_head_with_progress_and_ends_with_what_it_found_and_the_r
     assert ["mlp", "aoti", "cold", "1", "s", "(n=3)"] in rows
     assert "not taken in turn" in done.stdout
     assert "x eager" not in done.stdout
-    last = done.stdout.splitlines()[-1]
-    assert last.startswith("report: ")
-    assert Path(last.removeprefix("report: ")).is_file()
+    where, last = done.stdout.splitlines()[-2:]
+    assert where.startswith("report: ")
+    assert Path(where.removeprefix("report: ")).is_file()
+    assert last == "pcbench accept --reason TEXT makes it the baseline that pcbench gate compares with"
+
+
+def test_the_last_line_names_the_gate_where_there_is_a_baseline(tmp_path: Path) -> None:
+    (tmp_path / "BASELINE").write_text("")
+
+    assert bench_command._what_judges_it(tmp_path) == "pcbench gate judges it"
 
 
 def test_a_profile_and_a_range_are_passed_to_asv(repository: Repository) -> None:

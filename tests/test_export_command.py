@@ -2,6 +2,8 @@ import csv
 import importlib.util
 import io
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -142,9 +144,26 @@ def test_an_empty_folder_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "holds no result" in capsys.readouterr().err
 
 
-def test_parquet_is_no_text_for_a_terminal(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+def test_parquet_is_no_text_for_a_terminal(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+
     assert export(folder, form="parquet") == 2
     assert "--out" in capsys.readouterr().err
+
+
+def test_parquet_goes_to_a_file_or_pipe_that_stdout_is(folder: Folder, tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is an optional extra")
+    words = [sys.executable, "-m", "pcbench", "export", "-f", "parquet", "--results", str(folder.root)]
+    out = tmp_path / "rows.parquet"
+    with out.open("wb") as file:
+        done = subprocess.run(words, stdout=file, stderr=subprocess.PIPE, check=False)
+    piped = subprocess.run(words, capture_output=True, check=False)
+
+    assert (done.returncode, done.stderr, piped.returncode, piped.stderr) == (0, b"", 0, b"")
+    assert parquet.read_table(out).num_rows > 0
+    assert piped.stdout == out.read_bytes()
 
 
 def test_without_pyarrow_the_error_says_what_to_install(

@@ -96,8 +96,58 @@ def test_a_case_of_one_environment_is_accepted_where_another_has_none(
     assert main(["accept", "capture.track_breaks", "--reason", "wanted"]) == 0
 
     assert (
-        capsys.readouterr().out.splitlines()[-1].startswith("accepted 1 case of 00000002 in shared-py3.11-torch2.15.0")
+        capsys.readouterr().out.splitlines()[-2].startswith("accepted 1 case of 00000002 in shared-py3.11-torch2.15.0")
     )
+
+
+def test_a_case_that_is_gone_is_accepted_as_gone_and_the_others_stay_where_they_were(folder: Folder) -> None:
+    main(["accept", "--reason", "first"])
+    folder.add(2, {"capture.track_breaks": 1, "load.track_first(mlp)": [1.0, 1.01, 1.02]})
+
+    assert main(["accept", "load.track_bytes", "--reason", "it told nothing"]) == 0
+
+    assert main(["gate"]) == 1
+
+
+def test_a_failure_without_a_reason_is_not_accepted(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["accept", "--reason", "first"])
+    folder.add(2, {**GOOD, "load.track_bytes": None})
+
+    assert main(["accept", "load.track_bytes", "--reason", "x"]) == 2
+    assert "failed and has no number" in capsys.readouterr().err
+    assert main(["accept", "--reason", "all"]) == 0
+    assert "1 case failed without a reason, and will fail on" in capsys.readouterr().out
+
+
+def test_accepting_all_says_what_it_moves(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["accept", "--reason", "first"])
+    folder.add(2, {**GOOD, "capture.track_breaks": 7})
+    capsys.readouterr()
+
+    main(["accept", "--reason", "second"])
+
+    assert "capture.track_breaks: 0 -> 7" in capsys.readouterr().out.splitlines()
+
+
+def test_the_newest_is_that_of_git_whatever_the_authors_dates_say(folder: Folder, tmp_path: Path) -> None:
+    def git(*words: str) -> str:
+        identity = ("-c", "user.name=t", "-c", "user.email=t@t")
+        return subprocess.check_output(["git", *identity, *words], cwd=tmp_path, text=True).strip()
+
+    git("init", "-q")
+    commits = []
+    for number in (9, 8):  # the second is older by its author
+        git("commit", "-q", "--allow-empty", "-m", "x")
+        commits.append(git("rev-parse", "HEAD"))
+        path = folder.add(number, {**GOOD, "capture.track_breaks": 9 - number})
+        text = path.read_text().replace(commit_of(number), commits[-1])
+        path.with_name(path.name.replace(path.name[:8], commits[-1][:8])).write_text(text)
+        context = path.with_suffix(".context").read_text().replace(commit_of(number), commits[-1])
+        path.with_name(path.name.replace(path.name[:8], commits[-1][:8])).with_suffix(".context").write_text(context)
+        path.unlink()
+    main(["accept", "--candidate", commits[0], "--reason", "first"])
+
+    assert main(["gate"]) == 1
 
 
 @pytest.mark.parametrize(

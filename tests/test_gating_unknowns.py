@@ -197,3 +197,41 @@ def test_what_a_night_left_out_for_its_budget_is_inconclusive_and_said(folder: F
     assert verdict_of(found, LOAD).verdict is Verdict.INCONCLUSIVE
     assert "the night's budget" in verdict_of(found, LOAD).reason
     assert found.exit_code == 0
+
+
+def test_pairs_are_judged_by_the_rule_that_they_were_measured_by(folder: Folder) -> None:
+    path = folder.add(2, {**GOOD, LOAD: [1.2, 1.3, 1.4]})
+    look = paired.Look(tuple((1.0, 1.5) for _ in range(6)), tuple((1.0, 1.0) for _ in range(6)))
+    found = replace(stopped(LOAD, "seconds", 1.5, settled=True), looks=(look, look), delta=0.05, pairs=6, quorum=0.8)
+    paired.append(path.with_suffix(paired.SUFFIX), [found])
+
+    assert verdict_of(judged(folder), LOAD).verdict is Verdict.SLOWER
+
+
+def test_pairs_that_cannot_be_read_are_noted_and_hide_no_verdict(folder: Folder) -> None:
+    path = folder.add(2, {**GOOD, "capture.track_breaks": 1})
+    path.with_suffix(paired.SUFFIX).write_text('{"schema": 1}\nnonsense\n')
+
+    found = judged(folder)
+
+    assert found.exit_code == 1
+    assert sum("not read" in note for note in found.notes) >= 2
+
+
+def test_a_stored_time_is_not_believed_where_the_machine_was_busy(folder: Folder) -> None:
+    folder.add(2, {**GOOD, LOAD: [2.5, 2.6, 2.7]}, load_average=3.5)
+
+    found = verdict_of(judged(folder), LOAD)
+
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "load 3.5 on 2 CPUs" in found.reason
+
+
+def test_a_suite_without_profiles_is_compared_whatever_the_variable_said(folder: Folder) -> None:
+    folder.add(2, GOOD, profile="quick")
+
+    assert {one.verdict for one in judged(folder).findings} == {Verdict.SAME}
+
+
+def test_that_nothing_newer_than_the_accepted_result_is_there_is_said(folder: Folder) -> None:
+    assert any("no newer result" in note for note in judged(folder).notes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -59,6 +60,61 @@ def test_each_workflow_is_yaml_whose_steps_run_or_use_something(text: str) -> No
         for step in job["steps"]:
             if "run" in step:
                 subprocess.run(["sh", "-n"], input=re.sub(r"\$\{\{.*?\}\}", "1", step["run"]), text=True, check=True)
+
+
+def keeping() -> list[str]:
+    """What the scheduled workflow, and the cron job, keep a night's results with."""
+    yaml = pytest.importorskip("yaml", reason="PyYAML comes with the zoo's requirements")
+    night = yaml.safe_load(blocks("yaml")[0])
+    (step,) = [s["run"] for s in night["jobs"]["bench"]["steps"] if "git add" in s.get("run", "")]
+    cron = re.search(r"^git add results.*?^git push[^\n]*", blocks("sh")[0], re.DOTALL | re.MULTILINE)
+    assert cron is not None
+    return [step, cron[0]]
+
+
+def test_a_night_is_kept_without_an_identity_and_with_nothing_new_and_without_what_pull_requests_left(
+    tmp_path: Path,
+) -> None:
+    home = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "GIT_CONFIG_NOSYSTEM": "1"}
+    for number, script in enumerate(keeping()):
+        kept, work = tmp_path / f"kept{number}", tmp_path / f"work{number}"
+
+        def git(*words: str, folder: Path) -> str:
+            done = subprocess.run(["git", *words], cwd=folder, env=home, capture_output=True, text=True, check=True)
+            return done.stdout
+
+        git("init", "-q", "--bare", "-b", "main", str(kept), folder=tmp_path)
+        git("clone", "-q", str(kept), str(work), folder=tmp_path)
+        git("checkout", "-q", "-B", "main", folder=work)
+        git("config", "push.autoSetupRemote", "true", folder=work)
+        for machine in ("lab", "ci"):
+            (work / "results" / machine).mkdir(parents=True)
+            (work / "results" / machine / "one.json").write_text("{}")
+        for _ in range(2):
+            subprocess.run(["bash", "-e", "-c", script], cwd=work, env=home, capture_output=True, check=True)
+
+        assert git("rev-list", "--count", "main", folder=kept) == "1\n"
+        stored = git("ls-tree", "-r", "--name-only", "main", folder=kept).split()
+        assert "results/lab/one.json" in stored
+        assert "':!results/ci'" not in script or stored == ["results/lab/one.json"]
+
+
+def test_the_scheduled_workflow_keeps_out_what_the_pull_request_left_and_a_night_may_end_without_its_summary(
+    tmp_path: Path,
+) -> None:
+    assert "--machine ci" in blocks("yaml")[1]
+    assert "':!results/ci'" in keeping()[0]
+    (summary,) = re.findall(r"run: (.*night.md >> .*)", blocks("yaml")[0])
+    told = {"GITHUB_STEP_SUMMARY": str(tmp_path / "summary"), "PATH": os.environ["PATH"]}
+
+    subprocess.run(["bash", "-e", "-c", summary], cwd=tmp_path, env=told, check=True)
+    (tmp_path / "night.md").write_text("worse")
+    subprocess.run(["bash", "-e", "-c", summary], cwd=tmp_path, env=told, check=True)
+    assert (tmp_path / "summary").read_text() == "worse"
+
+
+def test_the_cron_job_has_at_most_ten_lines() -> None:
+    assert len(blocks("sh")[0].splitlines()) <= 10
 
 
 @pytest.mark.parametrize("text", blocks("toml"))

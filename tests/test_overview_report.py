@@ -87,6 +87,12 @@ def test_a_guard_that_the_newest_commit_added_is_told_in_words() -> None:
     assert "L['new']" in rows[0].reason
 
 
+def test_the_numbers_are_said_to_be_the_least_samples_which_a_judgement_compares() -> None:
+    assert any(
+        "least sample of n = " in text for text in texts(drawn(report.REPORT.draw(Shown(history(3, step_at=2)))))
+    )
+
+
 def test_the_title_counts_verdicts_and_names_the_worst_case() -> None:
     slow, fast = load_case("aoti", "warm"), load_case("export", "warm")
     shown = Shown(history(2), [finding(fast, Verdict.FASTER, 0.5), finding(slow, Verdict.SLOWER, 1.3)])

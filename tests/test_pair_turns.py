@@ -12,7 +12,7 @@ import pytest
 from paired_sides import ready
 from worker_suite import SUITE
 
-from pcbench.commands import _pairing
+from pcbench.analysis import pairs
 from pcbench.commands._pair_processes import Answers, Ends, Listed, listed, measured
 from pcbench.sides import Ready
 
@@ -73,11 +73,11 @@ def test_the_number_of_a_pair_is_the_median_ratio_of_neighbouring_blocks() -> No
     other = [1.04 * block for block in one]
     other[3] *= 30.0
 
-    baseline, candidate = _pairing.pair_of((min(one), min(other)), one, other)
+    baseline, candidate = pairs.pair_of((min(one), min(other)), one, other)
 
     assert (baseline, candidate) == (1e-4, pytest.approx(1.04e-4))
 
 
 def test_a_pair_without_blocks_is_the_two_numbers() -> None:
-    assert _pairing.pair_of((1.0, 2.0), [], []) == (1.0, 2.0)
-    assert _pairing.pair_of((1.0, 2.0), [1.0], [2.0, 3.0]) == (1.0, 2.0)
+    assert pairs.pair_of((1.0, 2.0), [], []) == (1.0, 2.0)
+    assert pairs.pair_of((1.0, 2.0), [1.0], [2.0, 3.0]) == (1.0, 2.0)

@@ -82,7 +82,7 @@ def test_the_control_of_two_pythons_blames_no_machine() -> None:
 
 def test_kept_pairs_are_judged_by_the_delta_that_they_were_measured_by_whatever_is_on_record_since() -> None:
     little, quiet = paired((1.015, 20), (1.015, 20)), [0.001] * 40
-    kept = replace(little, delta=math.log1p(0.02))
+    kept = replace(little, delta=math.log1p(0.02), pairs=20, quorum=0.75)
 
     assert judge_paired(little, POLICY, quiet)[0] is Verdict.SLOWER
     assert judge_paired(kept, POLICY, quiet)[0] is Verdict.SAME

@@ -1,4 +1,5 @@
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -52,6 +53,27 @@ def test_a_named_report_alone_is_written(results: Path, tmp_path: Path) -> None:
 
     assert index == tmp_path / "out" / "index.html"
     assert sorted(path.name for path in index.parent.iterdir()) == ["index.html", "load.png"]
+
+
+def test_what_changed_is_said_where_its_figure_is_drawn(
+    results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    draw(results, tmp_path / "out", "overview")
+    said = capsys.readouterr().out
+
+    assert (tmp_path / "out" / "overview.png").is_file()
+    assert re.search(r"^overview: .*; first: ", said, re.MULTILINE)
+
+
+def test_a_figure_that_is_not_drawn_any_more_is_removed_and_one_that_was_not_asked_for_stays(
+    results: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    draw(results, out, "load")
+    (out / "guards.png").write_text("of an earlier report")
+    draw(results, out, "guards")
+
+    assert sorted(path.name for path in out.iterdir()) == ["index.html", "load.png"]
 
 
 def test_an_unknown_report_is_an_error_with_the_nearest_name(

@@ -45,8 +45,19 @@ def test_the_place_is_a_column_where_there_are_several() -> None:
     assert [row[2] for row in cells(rendered(text)) if row] == [str(GPU_BOX), "shared-torch2.15.0 on vm"]
 
 
-def test_where_pairs_decided_their_numbers_are_told_beside_the_stored_ones() -> None:
-    assert "| 1 s -> 1.25 s; beyond 5%; " in as_markdown(judgement([finding(Verdict.SLOWER, paired=True)]))
+def test_where_pairs_decided_the_ratio_is_theirs_and_the_stored_numbers_are_headed_so() -> None:
+    told = replace(finding(Verdict.SLOWER, paired=True), reason="2.229 times (2.2-2.3)", paired_ratio=2.229)
+    lines = as_markdown(judgement([told])).splitlines()
+
+    assert "| verdict | case | stored before | stored after | ratio | evidence | rule |" in lines
+    (row,) = [line for line in lines if line.startswith("| SLOWER")]
+    assert row.endswith(
+        "| 1 s | 1.25 s | 2.229 | 2.229 times (2.2-2.3) | beyond 5%; accepted 1a2b3c4d; pairs of processes |"
+    )
+
+
+def test_pairs_without_a_ratio_show_none_in_place_of_the_stored_one() -> None:
+    assert "| 1 s | 1.25 s |  | " in as_markdown(judgement([finding(Verdict.SLOWER, paired=True)]))
 
 
 def test_what_a_stored_verdict_says_beside_its_numbers_is_told() -> None:
@@ -54,13 +65,13 @@ def test_what_a_stored_verdict_says_beside_its_numbers_is_told() -> None:
     told = replace(finding(Verdict.SLOWER), reason=f"46 -> 47; {words}")
     (row,) = [row for row in cells(rendered(as_markdown(judgement([told])))) if row]
 
-    assert row[-1] == f"{words}; beyond 5%; accepted 1a2b3c4d"
+    assert row[-2:] == [words, "beyond 5%; accepted 1a2b3c4d"]
 
 
 def test_a_long_census_cuts_neither_the_rule_nor_what_it_was_compared_with() -> None:
     told = replace(finding(Verdict.CHANGED), reason="46 -> 47; " + "1 guard more, " * 100)
 
-    assert "…; beyond 5%; accepted 1a2b3c4d |" in as_markdown(judgement([told]))
+    assert "… | beyond 5%; accepted 1a2b3c4d |" in as_markdown(judgement([told]))
 
 
 def test_names_that_markdown_would_eat_are_shown_as_they_are() -> None:
@@ -71,7 +82,7 @@ def test_names_that_markdown_would_eat_are_shown_as_they_are() -> None:
     for name, row in slower.items():
         place = name.removeprefix("b.track_").partition("(")[0]
         assert row[2].replace("\u2060", "") == f"env on {place}"
-        assert len(row) == 7
+        assert len(row) == 8
     assert {len(row) for row in rows if row[0] == "FAILED"} == {5}
 
 

@@ -1,10 +1,14 @@
+from pathlib import Path
+
 import pytest
 from judgements import GPU_BOX, OTHER_TORCH, finding, judgement, nasty
+from results_folder import Folder
 
-from pcbench.analysis.findings import Judgement
+from pcbench.analysis.findings import IGNORED, Judgement
 from pcbench.analysis.records import Verdict
-from pcbench.analysis.verdict_groups import visible
+from pcbench.analysis.verdict_groups import next_steps, visible
 from pcbench.analysis.verdict_text import COLUMNS, SHOWN, as_text
+from pcbench.commands import main
 
 
 def test_what_got_worse_comes_first_with_its_numbers_its_rule_and_what_it_was_compared_with() -> None:
@@ -128,4 +132,31 @@ def test_an_empty_judgement_says_so() -> None:
     assert as_text(Judgement(())).splitlines() == [
         "next: measure the candidate (pcbench bench), then ask again",
         "exit 2: nothing was compared",
+    ]
+
+
+def test_where_the_policy_ignores_every_case_that_is_said_and_not_to_measure_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("pyproject.toml").write_text('[[tool.pcbench.policy.case]]\nmatch = "*"\nignore = true\n')
+    folder = Folder(Path("results"))
+    folder.begin()
+    folder.add(1, {"capture.track_breaks": 1})
+    main(["accept", "--reason", "first"])
+    folder.add(2, {"capture.track_breaks": 2})
+    capsys.readouterr()
+
+    assert main(["gate"]) == 2
+    said = " ".join(capsys.readouterr().out.split())
+    assert "next: the policy ignores all cases: take their ignore out of [tool.pcbench.policy]" in said
+    assert "measure the candidate" not in said
+
+
+def test_where_the_policy_ignores_some_and_the_others_were_not_measured_both_are_said() -> None:
+    steps = next_steps(judgement([], ("mlp", IGNORED), ("encoder", "no GPU")))
+
+    assert [step.split(":")[0] for step in steps] == [
+        "the policy ignores 1 of 2 cases",
+        "measure the candidate (pcbench bench), then ask again",
     ]

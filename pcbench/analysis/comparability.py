@@ -9,6 +9,7 @@ from pcbench.analysis.records import Run
 VARIABLE = {"torch": ("torch", "torch_git", "triton")}
 """What ``--vary`` takes out of what must match."""
 
+_PROFILE = "PCBENCH_PROFILE"
 _MACHINE = ("name", "cpu", "num_cpu", "arch", "gpu")
 _CONTEXT = (
     *("torch", "torch_git", "triton", "python", "threads", "isa"),
@@ -45,11 +46,24 @@ def difference(baseline: Run, candidate: Run, vary: Collection[str] = ()) -> str
         without = baseline if baseline.context is None else candidate
         return f"the result of {without.commit[:8]} has no readable sidecar: what it ran on is unknown"
     allowed = {field for name in vary for field in VARIABLE[name]}
+    # A suite that has no profiles has none in its environments' names, whatever the variable said.
+    profiles = any(_PROFILE in run.environment for run in (baseline, candidate))
     for name in _CONTEXT:
+        if name == "profile" and not profiles:
+            continue
         one, other = getattr(baseline.context, name), getattr(candidate.context, name)
         if one != other and name not in allowed:
             return _sentence(name, one, other)
     return None
+
+
+def load_of(run: Run, most: float) -> str | None:
+    """That other work was running when a run began, in words; None where it was below ``most`` a CPU, or is unknown."""
+    load = None if run.context is None else run.context.load_average
+    cpus = run.machine.num_cpu
+    if load is None or cpus is None or not cpus.isdigit() or load < most * int(cpus):
+        return None
+    return f"the machine was busy when {run.commit[:8]} was measured, load {load:.1f} on {cpus} CPUs"
 
 
 def _without(environment: str, vary: Collection[str]) -> str:

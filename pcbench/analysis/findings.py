@@ -24,6 +24,9 @@ WORST_FIRST = (
 WORSE = (Verdict.SLOWER, Verdict.CHANGED)
 UNKNOWN = (Verdict.FAILED, Verdict.MISSING, Verdict.HOST, Verdict.UNJUDGED, Verdict.NEW)
 
+IGNORED = "the policy ignores it"
+"""The reason in :attr:`Judgement.unavailable` of a case that the policy says not to judge."""
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -35,6 +38,7 @@ class Finding:
         baseline, candidate: The two numbers, in ``unit``; None where there is none.
         against: What the candidate was compared with: ``baseline 1a2b3c4d``, or ``accepted 1a2b3c4d``.
         paired: Whether pairs of processes decided; ``baseline`` and ``candidate`` are the stored numbers even then.
+        paired_ratio: The ratio of the pairs, where they decided and have one.
     """
 
     case: Case
@@ -47,10 +51,13 @@ class Finding:
     candidate: float | None = None
     against: str = ""
     paired: bool = False
+    paired_ratio: float | None = None
 
     @property
     def ratio(self) -> float | None:
-        """candidate / baseline, where both are numbers above 0."""
+        """That of the pairs, where they have one; else candidate / baseline, where both are numbers above 0."""
+        if self.paired_ratio is not None:
+            return self.paired_ratio
         if self.baseline is None or self.candidate is None or self.baseline <= 0 or self.candidate <= 0:
             return None
         return self.candidate / self.baseline

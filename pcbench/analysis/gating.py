@@ -34,6 +34,8 @@ class Wanted:
         baseline: Likewise; None for what results/BASELINE says, which is compared in any case.
         env, machine: Only results of these; patterns with ``*``, or a part of an environment's name.
         vary: What may differ: see :mod:`pcbench.analysis.comparability`.
+        newest_first: The commits as git has them. Dates are those of authors, and a commit that was taken over from
+            elsewhere may be older than the one before it; without git they are all that tells.
     """
 
     results: Path
@@ -42,6 +44,7 @@ class Wanted:
     env: str | None = None
     machine: str | None = None
     vary: Collection[str] = ()
+    newest_first: Sequence[str] = ()
 
 
 def gate(wanted: Wanted, policy: Policy) -> Judgement:
@@ -81,10 +84,12 @@ def candidates(wanted: Wanted, entries: Sequence[Entry]) -> tuple[Entry, ...]:
         raise UsageError("no result is of this machine and environment", hint=f"there are: {names}")
     if wanted.candidate is not None:
         there = select(wanted.candidate, there, "candidate")
-    same = [entry for entry in there if entry.commit == there[-1].commit]
+    commits = {entry.commit for entry in there}
+    newest = next((commit for commit in wanted.newest_first if commit in commits), there[-1].commit if there else None)
+    same = [entry for entry in there if entry.commit == newest]
     if wanted.vary and same:
-        newest = max(version_key(entry.torch or "") for entry in same)
-        same = [entry for entry in same if version_key(entry.torch or "") == newest]
+        last = max(version_key(entry.torch or "") for entry in same)
+        same = [entry for entry in same if version_key(entry.torch or "") == last]
     return tuple(same)
 
 
@@ -166,14 +171,17 @@ def _judge_one(wanted: Wanted, policy: Policy, entry: Entry, entries: Sequence[E
         references.append(Reference("baseline", run))
     if not references:
         references = [Reference("baseline", None)]
-    judged = judge(
-        candidate, references, policy, evidence(entry.path, candidate, suite_of(wanted.results), policy), wanted.vary
-    )
+    found = evidence(entry.path, candidate, suite_of(wanted.results), policy)
+    judged = judge(candidate, references, policy, found, wanted.vary)
+    notes = [f"not read: {problem.path} {problem.what}" for problem in results.problems]
+    notes += [f"not read: {problem}" for problem in found.problems]
+    if all(reference.run is candidate for reference in references):
+        notes.append(f"{entry.commit[:8]} is what was accepted: no newer result is there to be judged")
     return replace(
         judged,
         baseline=", ".join(_told(reference) for reference in references),
         candidate=f"{candidate.commit[:8]} in {place}",
-        notes=tuple(f"not read: {problem.path} {problem.what}" for problem in results.problems),
+        notes=tuple(notes),
     )
 
 

@@ -6,13 +6,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pcbench.analysis.census_changes import sentences
-from pcbench.analysis.comparability import difference
-from pcbench.analysis.findings import WORST_FIRST, Finding, Judgement, worst_first
-from pcbench.analysis.paired_verdicts import SameCode, host_moved, judge_paired
+from pcbench.analysis.comparability import difference, load_of
+from pcbench.analysis.findings import IGNORED, WORST_FIRST, Finding, Judgement, worst_first
+from pcbench.analysis.paired_verdicts import SameCode, host_moved, judge_paired, ratio_of
 from pcbench.analysis.policy import Policy
 from pcbench.analysis.records import LEFT_OUT, Absence, Case, Measurement, Run, Verdict
 from pcbench.analysis.series import Place
-from pcbench.analysis.stored_rules import compared, judge_stored
+from pcbench.analysis.stored_rules import Said, compared, judge_stored
 from pcbench.paired import Paired
 
 
@@ -42,10 +42,12 @@ class Evidence:
     Attributes:
         paired: By case id; several where it was measured against several baselines.
         same_code: ln ratios by case and the benchmark's version.
+        problems: What of it could not be read.
     """
 
     paired: Mapping[str, Sequence[Paired]] = field(default_factory=dict)
     same_code: SameCode = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
 
 
 def judge(
@@ -71,7 +73,7 @@ def judge(
     unavailable: list[tuple[Case, str]] = []
     for case in sorted(cases, key=str):
         if policy.of(case).ignore:
-            unavailable.append((case, "the policy ignores it"))
+            unavailable.append((case, IGNORED))
             continue
         found = [judging.finding(case, reference) for reference in references]
         known = [one for i, one in enumerate(found) if one is not None and (i == 0 or one.verdict is not Verdict.NEW)]
@@ -102,7 +104,7 @@ class _Judging:
             return self._absent(blank, before, run)
         blank = replace(blank, unit=now.unit, candidate=compared(now))
         if before is None:
-            why = "it has no baseline" if run is None else f"{run.commit[:8]} has no number of it"
+            why = "it has no baseline" if run is None else _why_no_number(run, case)
             return replace(blank, reason=f"{why}; pcbench accept makes this one its baseline")
         assert run is not None
         blank = replace(blank, baseline=compared(before))
@@ -118,7 +120,7 @@ class _Judging:
         for reference in references:
             for run in filter(None, (reference.run, *reference.cases.values())):
                 for name, why in run.left_out.items():
-                    if name not in there and name not in found:
+                    if name not in {*there, *found, *reference.cases}:
                         against = f"{reference.name} {run.commit[:8]}"
                         found[name] = Finding(Case(name), Verdict.MISSING, why, place, against=against)
         return list(found.values())
@@ -130,7 +132,9 @@ class _Judging:
             return None
         if before is None and absence.not_measured:
             return None
-        reason = absence.reason or "no reason recorded"
+        commit, benchmark = self.candidate.commit[:8], blank.case.benchmark
+        shown = f"no reason recorded; asv run --show-stderr --bench {benchmark} {commit}^! shows it"
+        reason = absence.reason or shown
         if before is not None:
             blank = replace(blank, unit=before.unit, baseline=compared(before))
         if absence.status == LEFT_OUT:
@@ -162,10 +166,29 @@ class _Judging:
                 ):
                     record = self.evidence.same_code.get(paired.versioned, ())
                     verdict, reason, rule = judge_paired(paired, policy, record)
-                    return replace(blank, verdict=verdict, reason=reason, rule=rule, paired=True)
-        said = judge_stored(before, now, policy)
+                    ratio = ratio_of(paired)
+                    return replace(blank, verdict=verdict, reason=reason, rule=rule, paired=True, paired_ratio=ratio)
+        said = _unless_busy(judge_stored(before, now, policy), now, (run, self.candidate), policy)
         words = "" if said.verdict is Verdict.SAME else _census_words(blank.case, run, self.candidate)
+        if said.verdict is Verdict.INCONCLUSIVE and self.evidence.paired.get(str(blank.case)):
+            words = f"; pairs are on record, but not settled ones against {run.commit[:8]}"
         return replace(blank, verdict=said.verdict, reason=said.reason + words, rule=said.rule)
+
+
+def _unless_busy(said: Said, measured: Measurement, runs: Sequence[Run], policy: Policy) -> Said:
+    """A stored time is not believed where other work wanted the CPUs when one of the runs began."""
+    busy = next((why for run in runs if (why := load_of(run, policy.stored_load))), None)
+    if busy is None or measured.kind != "time" or said.verdict not in (Verdict.SLOWER, Verdict.FASTER):
+        return said
+    rule = f"stored times are believed below a load of {policy.stored_load:g} a CPU"
+    return Said(Verdict.INCONCLUSIVE, f"{said.reason}; {busy}", rule)
+
+
+def _why_no_number(run: Run, case: Case) -> str:
+    changed = run.left_out.get(case.benchmark)
+    if changed is not None:
+        return f"the benchmark is another one than in {run.commit[:8]}: {changed}"
+    return f"{run.commit[:8]} has no number of it"
 
 
 def _census_words(case: Case, baseline: Run, candidate: Run) -> str:

@@ -14,21 +14,19 @@ from pcbench.paired import SUFFIX, Paired, read
 
 
 def evidence(result: Path, candidate: Run, suite: Mapping[str, Benchmark], policy: Policy) -> Evidence:
-    """What was measured in pairs of a candidate, by the suite's versions, whose result is at this path.
-
-    Raises:
-        ResultsError: A file of pairs cannot be read.
-    """
+    """What was measured in pairs of a candidate, by the suite's versions, whose result is at this path."""
     beside = result.with_suffix(SUFFIX)
     if not beside.is_file():
         return Evidence()
     paired: dict[str, list[Paired]] = {}
-    for one in read(beside):
+    problems: list[str] = []
+    for one in read(beside, problems):
         benchmark = suite.get(one.case.partition("(")[0])
         if not one.is_canary and benchmark is not None and one.version in ("", benchmark.version):
             paired.setdefault(one.case, []).append(one)
     torch = None if candidate.context is None else candidate.context.torch
-    return Evidence(paired, same_code(newest_pairs(result.parent, policy.record_files), torch))
+    record = same_code(newest_pairs(result.parent, policy.record_files), torch, problems)
+    return Evidence(paired, record, tuple(problems))
 
 
 def newest_pairs(machine: Path, count: int) -> list[Path]:
@@ -37,6 +35,10 @@ def newest_pairs(machine: Path, count: int) -> list[Path]:
     return files[-count:]
 
 
-def same_code(files: Iterable[Path], torch: str | None) -> SameCode:
-    """ln ratios of pairs of the same code with this torch: what canaries on a machine have measured."""
-    return same_code_of(one for file in files for one in read(file) if torch in (None, one.baseline.torch))
+def same_code(files: Iterable[Path], torch: str | None, problems: list[str]) -> SameCode:
+    """ln ratios of pairs of the same code with this torch: what canaries on a machine have measured.
+
+    Args:
+        problems: Takes what cannot be read, in sentences.
+    """
+    return same_code_of(one for file in files for one in read(file, problems) if torch in (None, one.baseline.torch))

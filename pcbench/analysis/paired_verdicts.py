@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from pcbench.analysis import pairs
 from pcbench.analysis.pairs import Rule, false_alarm_rate, locate, log_ratios, rule_for
-from pcbench.analysis.policy import Policy
+from pcbench.analysis.policy import LEAST_PAIRS, Policy
 from pcbench.analysis.quantities import counted
 from pcbench.analysis.records import Verdict
 from pcbench.paired import Look, Paired
@@ -67,7 +67,9 @@ def rule_of(paired: Paired, policy: Policy, same_code: Sequence[float] = ()) -> 
     """
     first = next(pair for look in paired.looks for pair in look.pairs)
     rule = rule_for(policy.of(paired.case), paired.unit, first[0], same_code)
-    return rule if paired.delta is None else replace(rule, delta=paired.delta)
+    if paired.delta is None or not paired.pairs:
+        return rule
+    return replace(rule, delta=paired.delta, pairs=paired.pairs, quorum=paired.quorum)
 
 
 def same_code_of(found: Iterable[Paired]) -> dict[tuple[str, str], list[float]]:
@@ -132,6 +134,12 @@ def _parts(case: str) -> set[str]:
     return {name, *(_VALUE + value for value in params.split(", ") if params)}
 
 
+def ratio_of(paired: Paired) -> float | None:
+    """The middle of the ratio over all looks; None where no pair has one."""
+    known = [ratio for look in paired.looks for ratio in log_ratios(look.pairs) if not math.isnan(ratio)]
+    return math.exp(locate(known).middle) if known else None
+
+
 def _location(looks: Sequence[Sequence[float]]) -> str:
     """The ratio and its interval over all looks."""
     known = [ratio for ratios in looks for ratio in ratios if not math.isnan(ratio)]
@@ -139,6 +147,8 @@ def _location(looks: Sequence[Sequence[float]]) -> str:
         return "no pair has a ratio"
     place = locate(known)
     low, middle, high = (math.exp(value) for value in (place.low, place.middle, place.high))
+    if len(known) < LEAST_PAIRS:  # fewer have no interval of this coverage
+        return f"{middle:.3f} times"
     return f"{middle:.3f} times ({low:.3f} to {high:.3f} with 95 %)"
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -72,6 +73,17 @@ def rule_for(policy: Policy, unit: str, value: float, same_code: Sequence[float]
     if slow:
         return Rule(math.log1p(delta), policy.slow_pairs, policy.slow_quorum, policy.same_pairs)
     return Rule(math.log1p(delta), policy.pairs, policy.quorum, policy.same_pairs)
+
+
+def pair_of(values: tuple[float | None, float | None], blocks: Sequence[float], others: Sequence[float]) -> Pair:
+    """The numbers of both sides; of blocks that were taken in turn, in the median ratio of neighbours.
+
+    What disturbs the machine for longer than a block meets both neighbours, and is in no ratio.
+    """
+    one, other = (math.nan if value is None else value for value in values)
+    if not blocks or len(blocks) != len(others):
+        return one, other
+    return one, one * statistics.median(b / a for a, b in zip(blocks, others, strict=True))
 
 
 def log_ratios(pairs: Sequence[Pair]) -> list[float]:

@@ -36,6 +36,7 @@ class Policy:
         stored_ratio: Beyond this, with every sample on one side, they are believed: no night of unchanged code was so
             far from its past in 47,400 (docs/judge.md).
         stored_samples: If there are so many samples on either side.
+        stored_load: And if neither run began at such a load a CPU, when other work was running.
         host_share: If more than this share of timings moved the same way, it was the machine.
         host_cases: Fewer cases than this cannot tell.
         instructions: Counted instructions have changed beyond this.
@@ -85,6 +86,7 @@ class Policy:
     stored_delta: float = 0.05
     stored_ratio: float = 2.0
     stored_samples: int = 3
+    stored_load: float = 1.0
     host_share: float = 0.3
     host_cases: int = 5
     instructions: float = 0.002

@@ -16,7 +16,7 @@ from pcbench.errors import ResultsError
 
 _HEAD_BYTES = 8192
 _HEAD = re.compile(
-    r'"commit_hash":\s*"(?P<commit>[0-9a-f]{40})".*?"env_name":\s*"(?P<environment>[^"\\]*)".*?"date":\s*(?P<date>\d+)',
+    r'"commit_hash":\s*"(?P<commit>[0-9a-f]{40})".*?"env_name":\s*"(?P<environment>[^"\\]*)".*?"date":\s*(?P<date>\d+)\s*[,}]',
     re.DOTALL,
 )
 _TORCH = re.compile(r'"torch":\s*"([^"\\]*)"')

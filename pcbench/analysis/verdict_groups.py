@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pcbench.analysis.findings import UNKNOWN, WORSE, WORST_FIRST, Finding, Judgement
+from pcbench.analysis.findings import IGNORED, UNKNOWN, WORSE, WORST_FIRST, Finding, Judgement
 from pcbench.analysis.quantities import counted, listed
 from pcbench.analysis.records import Case, Verdict
 from pcbench.analysis.series import Place
@@ -89,7 +89,7 @@ def outcome(judgement: Judgement) -> str:
 def next_steps(judgement: Judgement) -> tuple[str, ...]:
     """What to do about each verdict that occurs, worst first; a sentence each."""
     if not judgement.findings:
-        return ("measure the candidate (pcbench bench), then ask again",)
+        return _nothing_judged(judgement)
     counts = tally(judgement.findings)
     steps = []
     worse = [verdict for verdict in WORSE if verdict in counts]
@@ -100,6 +100,19 @@ def next_steps(judgement: Judgement) -> tuple[str, ...]:
         steps.append("INCONCLUSIVE: no failure; pairs of processes decide (pcbench ab)")
     if Verdict.FASTER in counts:
         steps.append("FASTER: pcbench accept 'CASE' --reason TEXT keeps the gain from being lost again")
+    return tuple(steps)
+
+
+def _nothing_judged(judgement: Judgement) -> tuple[str, ...]:
+    ignored = sum(reason == IGNORED for _, reason in judgement.unavailable)
+    steps = []
+    if ignored:
+        of = "all" if ignored == len(judgement.unavailable) else f"{ignored:,} of {len(judgement.unavailable):,}"
+        steps.append(
+            f"the policy ignores {of} cases: take their ignore out of [tool.pcbench.policy] to have them judged"
+        )
+    if not ignored or ignored < len(judgement.unavailable):
+        steps.append("measure the candidate (pcbench bench), then ask again")
     return tuple(steps)
 
 

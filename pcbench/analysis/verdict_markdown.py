@@ -73,19 +73,30 @@ def _compared(judgement: Judgement) -> str:
 
 
 def _cases(findings: Sequence[Finding], rows: int, named: bool) -> str:
-    heads = ["verdict", "case", *(["place"] if named else []), "before", "after", "ratio", "rule"]
-    shown = [_case(one, named) for one in findings[:rows]]
-    return _table(heads, "lllrrrl" if named else "llrrrl", shown, len(findings) - len(shown))
+    shown = findings[:rows]
+    told = any(_evidence(one) for one in shown)
+    stored = "stored " if any(one.paired for one in shown) else ""
+    numbers = [f"{stored}before", f"{stored}after", "ratio"]
+    heads = ["verdict", "case", *(["place"] * named), *numbers, *(["evidence"] * told), "rule"]
+    sides = "ll" + "l" * named + "rrr" + "l" * told + "l"
+    return _table(heads, sides, [_case(one, named, told) for one in shown], len(findings) - len(shown))
 
 
-def _case(finding: Finding, named: bool) -> list[str]:
+def _case(finding: Finding, named: bool, told: bool) -> list[str]:
     before, after = (_amount(value, finding.unit) for value in (finding.baseline, finding.candidate))
-    ratio = "" if finding.ratio is None else f"{finding.ratio:.3f}"
-    # A reason begins with the two numbers, which have columns; where pairs decided, they are not the stored ones.
-    why = finding.reason if finding.paired or not before or not after else finding.reason.partition("; ")[2]
-    rule = "; ".join(_prose(text) for text in (why, *decided_by(finding)) if text)
+    # The ratio of stored numbers did not decide where pairs did.
+    ratio = finding.paired_ratio if finding.paired else finding.ratio
     where = [_prose(str(finding.place))] if named else []
-    return [finding.verdict, _code(str(finding.case)), *where, before, after, ratio, rule]
+    evidence = [_prose(_evidence(finding))] if told else []
+    rule = "; ".join(map(_prose, decided_by(finding)))
+    times = "" if ratio is None else f"{ratio:.3f}"
+    return [finding.verdict, _code(str(finding.case)), *where, before, after, times, *evidence, rule]
+
+
+def _evidence(finding: Finding) -> str:
+    """The reason without the two numbers that it begins with, which have columns; pairs have others than those."""
+    both = finding.baseline is not None and finding.candidate is not None
+    return finding.reason.partition("; ")[2] if both and not finding.paired else finding.reason
 
 
 def _reasons(groups: Sequence[Group], rows: int, named: bool) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from asv import util  # type: ignore[import-untyped]
 
-from pcbench import sidecar
+from pcbench import processes, sidecar
 from pcbench.analysis.context import sidecar_path
 from pcbench.analysis.records import LEFT_OUT
 from pcbench.commands import _asv_process
@@ -59,7 +59,7 @@ def measure(
             log=ground.log,
             variables={PROFILE: ground.profile, **fewer},
             limit_s=limit_s,
-            inherited=() if ground.lock is None else (ground.lock,),
+            inherited=(*(() if ground.lock is None else (ground.lock,)), *processes.handed_now()),
         )
     if ending.interrupted and not ending.out_of_time:
         raise KeyboardInterrupt

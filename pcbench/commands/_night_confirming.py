@@ -28,7 +28,7 @@ _CANARY = "canary-"
 def measured_rate(ground: Ground) -> Rate:
     """The false alarms of all canaries of this machine, each by the rule that it was measured by."""
     files = sorted((ground.results / ground.machine).glob(f"*{SUFFIX}"))
-    return rate([one for path in files for one in read(path)], lambda one: judge_paired(one, ground.policy)[0])
+    return rate([one for path in files for one in read(path, [])], lambda one: judge_paired(one, ground.policy)[0])
 
 
 def confirm(

@@ -15,12 +15,12 @@ from pcbench import interpreters, torch_envs
 from pcbench.analysis.asv_suite import Benchmark, read_suite
 from pcbench.analysis.durations import durations
 from pcbench.analysis.gating import Wanted
-from pcbench.analysis.paired_evidence import newest_pairs, same_code
 from pcbench.analysis.paired_verdicts import SameCode
 from pcbench.analysis.parsing import expect, load_json, read_text
 from pcbench.analysis.policy import Policy
 from pcbench.analysis.results_index import Entry, index
 from pcbench.analysis.series import Place
+from pcbench.commands._pair_record import same_code_of
 from pcbench.errors import ResultsError, UsageError
 from pcbench.side_trees import git, resolve
 
@@ -82,7 +82,7 @@ class Ground:
 
     def same_code(self, torch: str | None) -> SameCode:
         """What this machine has on record of pairs of the same code with this torch, as the gate takes it."""
-        return same_code(newest_pairs(self.results / self.machine, self.policy.record_files), torch)
+        return same_code_of(self.results / self.machine, self.policy, torch)
 
     def wanted(self, commit: str, baseline: str | None = None) -> Wanted:
         """What the gate is to judge: all environments that this night measured, or the candidate's build."""
@@ -152,8 +152,18 @@ def new_commits(ground: Ground) -> tuple[list[str], str | None]:
     for commit in (told or "").split():
         if commit in measured:
             return found, commit
-        found.append(commit)
+        if not _stores_results(ground, commit):
+            found.append(commit)
     return found[:1], None
+
+
+def _stores_results(ground: Ground, commit: str) -> bool:
+    """Whether a commit changes nothing but results: what a night adds itself is not measured by the next."""
+    names = (git(ground.root, "diff-tree", "--no-commit-id", "--name-only", "--relative", "-r", commit) or "").split(
+        "\n"
+    )
+    folder = f"{ground.results.relative_to(ground.root).as_posix()}/"
+    return names != [""] and all(name.startswith(folder) for name in names)
 
 
 def between(root: Path, first: str, last: str) -> list[str]:

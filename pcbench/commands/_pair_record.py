@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pcbench.analysis.paired_evidence import newest_pairs, same_code
+from pcbench.analysis.paired_verdicts import SameCode
+from pcbench.analysis.policy import Policy
 from pcbench.analysis.results_index import Entry, index
 from pcbench.errors import ResultsError
 from pcbench.paired import SUFFIX, Paired, Side, append
@@ -60,3 +64,12 @@ def _is_same_torch(one: str | None, other: str | None) -> bool:
     if one is None or other is None:
         return True
     return one == other if "+" in one and "+" in other else one.partition("+")[0] == other.partition("+")[0]
+
+
+def same_code_of(machine: Path, policy: Policy, torch: str | None) -> SameCode:
+    """What is on record of pairs of the same code in a machine's folder; what of it cannot be read is said."""
+    problems: list[str] = []
+    found = same_code(newest_pairs(machine, policy.record_files), torch, problems)
+    for problem in problems:
+        print(f"not read: {problem}", file=sys.stderr)
+    return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -88,7 +87,7 @@ class _Measuring:
             self._fail(absent)
             return
         one, other = (each for each in told if each is not None)
-        self.looks[-1].append(pair_of((one.value, other.value), one.blocks, other.blocks))
+        self.looks[-1].append(pairs.pair_of((one.value, other.value), one.blocks, other.blocks))
         self.controls[-1].append(control)
         if self.rule is None:
             value = self.looks[-1][-1][0]
@@ -126,6 +125,8 @@ class _Measuring:
             self.lacking,
             version=self.listed.benchmark.version,
             delta=None if self.rule is None else self.rule.delta,
+            pairs=0 if self.rule is None else self.rule.pairs,
+            quorum=0.0 if self.rule is None else self.rule.quorum,
             settled=self.settled and not self.failed,
         )
 
@@ -191,7 +192,7 @@ class _Pairs:
             answers.reverse()
         one, other = answers
         least = [min(each.control, default=math.nan) for each in answers]
-        control = pair_of((least[0], least[1]), one.control, other.control)
+        control = pairs.pair_of((least[0], least[1]), one.control, other.control)
         for each in batch:
             each.add([answer.told.get(each.id) for answer in answers], control)
 
@@ -220,17 +221,6 @@ class _Pairs:
                     each.stopped = True
                 processes.kill_running()
                 raise
-
-
-def pair_of(values: tuple[float | None, float | None], blocks: Sequence[float], others: Sequence[float]) -> Pair:
-    """The numbers of both sides; of blocks that were taken in turn, in the median ratio of neighbours.
-
-    What disturbs the machine for longer than a block meets both neighbours, and is in no ratio.
-    """
-    one, other = (math.nan if value is None else value for value in values)
-    if not blocks or len(blocks) != len(others):
-        return one, other
-    return one, one * statistics.median(b / a for a, b in zip(blocks, others, strict=True))
 
 
 def _has(answers: Answers, case: _Measuring) -> bool:

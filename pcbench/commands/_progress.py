@@ -20,17 +20,17 @@ class Step(Protocol):
 
 @contextmanager
 def steps(total: int) -> Iterator[Step]:
-    """Show ``total`` steps on stderr; the first call starts the first of them."""
+    """Show ``total`` steps on stderr; the first call starts the first of them; none counts above ``total``."""
     if sys.stderr.isatty():
         columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
         with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
             task = bar.add_task("", total=total)
-            begun = False
+            done = -1
 
             def advance(what: str) -> None:
-                nonlocal begun
-                bar.update(task, description=what, advance=1 if begun else 0)
-                begun = True
+                nonlocal done
+                done = min(done + 1, total)
+                bar.update(task, description=what, completed=done)
 
             yield advance
         return
@@ -38,7 +38,7 @@ def steps(total: int) -> Iterator[Step]:
 
     def line(what: str) -> None:
         nonlocal count
-        count += 1
+        count = min(count + 1, total)
         print(f"[{count}/{total}] {time.monotonic() - started:4.0f} s  {what}", file=sys.stderr, flush=True)
 
     yield line

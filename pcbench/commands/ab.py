@@ -12,7 +12,6 @@ from pathlib import Path
 
 from pcbench import machine, processes, sides
 from pcbench.analysis.findings import Finding
-from pcbench.analysis.paired_evidence import newest_pairs, same_code
 from pcbench.analysis.policy import LEAST_PAIRS, Policy
 from pcbench.analysis.quantities import counted, seconds
 from pcbench.analysis.verdict_groups import outcome
@@ -116,7 +115,7 @@ def _run(args: argparse.Namespace) -> int:
         cases = chosen(_listed(baseline, candidate), args.cases)
         if not cases:
             raise UsageError(f"the suite {suite.benchmarks} has no case that is a time", hint="name a CASE")
-        known = same_code(newest_pairs(results / name, policy.record_files), candidate.side.torch)
+        known = _pair_record.same_code_of(results / name, policy, candidate.side.torch)
         compared = Compared(baseline.side, candidate.side, name, policy, known)
         return _compare(args, compared, (baseline, candidate), cases, results)
 
@@ -172,8 +171,6 @@ def _compare(
                 _pair_record.keep(results, compared.machine, found)
     except KeyboardInterrupt:
         interrupted = True
-    if not args.no_save:
-        kept = _pair_record.keep(results, compared.machine, found)
     judgement = judged(compared, found, {str(case.case): case.case for case in timed}, told)
     code = 2 if interrupted and judgement.exit_code == 0 else judgement.exit_code
     if judgement.findings:
@@ -182,6 +179,8 @@ def _compare(
     print("\n".join(["", *footing(compared, judgement, found)]), file=out)
     if unavailable:
         print("counts that neither side has were left out", file=out)
+    if not args.no_save:
+        kept = _pair_record.keep(results, compared.machine, found)
     if kept is not None:
         print(f"kept in {kept.path}{'' if kept.found else _NOT_FOUND}", file=out)
     if args.json == _STDOUT:

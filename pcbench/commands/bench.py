@@ -14,6 +14,7 @@ from asv.config import Config  # type: ignore[import-untyped]
 
 from pcbench import machine
 from pcbench.analysis.asv_results import read_results
+from pcbench.analysis.baseline import FILE
 from pcbench.analysis.quantities import seconds
 from pcbench.analysis.records import Case, Run
 from pcbench.commands import Command, _asv_process
@@ -86,7 +87,14 @@ def run(args: argparse.Namespace) -> int:
         raise PcbenchError(f"asv ended early: {_last_line(log)}", hint=f"all that it said is in {log}")
     index = draw_reports(results, root / "report", ())
     print(f"report: {index}")
+    print(_what_judges_it(results))
     return 0 if not failed and any(measured.measurements for measured in runs) else 2
+
+
+def _what_judges_it(results: Path) -> str:
+    if (results / FILE).exists():
+        return "pcbench gate judges it"
+    return "pcbench accept --reason TEXT makes it the baseline that pcbench gate compares with"
 
 
 def _head(root: Path) -> str:

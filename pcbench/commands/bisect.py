@@ -12,11 +12,10 @@ from pathlib import Path
 
 from pcbench import machine, sides
 from pcbench.analysis.bisection import Narrowed
-from pcbench.analysis.paired_evidence import newest_pairs, same_code
 from pcbench.analysis.pairs import locate, log_ratios
 from pcbench.analysis.quantities import counted, listed
 from pcbench.analysis.records import Verdict
-from pcbench.commands import Command
+from pcbench.commands import Command, _pair_record
 from pcbench.commands._argument_types import above_0
 from pcbench.commands._bisecting import Walk
 from pcbench.commands._night_ground import about, between
@@ -82,7 +81,7 @@ def _run(args: argparse.Namespace) -> int:
             found.names,
             str(case.case),
             policy,
-            same_code(newest_pairs(results / name, policy.record_files), torch),
+            _pair_record.same_code_of(results / name, policy, torch),
             math.inf if args.budget is None else begun + 60 * args.budget,
             lambda line: print(line, flush=True),
         )

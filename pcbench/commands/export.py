@@ -141,7 +141,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(args: argparse.Namespace) -> int:
     if args.format == "parquet":
-        if args.out == "-":
+        if args.out == "-" and sys.stdout.isatty():
             raise UsageError("a parquet file is not for a terminal", hint="give a file with --out")
         pyarrow_or_error()
     if args.out != "-":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
+import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,8 +20,10 @@ from pcbench.analysis.verdict_text import as_text
 from pcbench.commands import Command, _files
 from pcbench.commands._policy_file import policy_of
 from pcbench.errors import UsageError
+from pcbench.side_trees import git
 
 _STDOUT = Path("-")
+_COMMITS = 5000  # of which the newest that has a result is looked for
 _EXAMPLES = """\
 exit codes:
   0  nothing is slower or changed; FASTER and INCONCLUSIVE are said, not failed
@@ -89,18 +91,23 @@ def commit_of(name: str | None, root: Path) -> str | None:
     """A commit's hash, where git knows the name; else the name, which results may know."""
     if name is None or name.startswith("torch:"):
         return name
-    try:
-        words = ["git", "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}"]
-        done = subprocess.run(words, cwd=root, capture_output=True, text=True, check=False)
-    except FileNotFoundError:
-        return name
-    return done.stdout.strip() if done.returncode == 0 else name
+    return _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}") or name
+
+
+def newest_first(root: Path) -> tuple[str, ...]:
+    """The commits of the branch that is checked out, newest first; none where there is no git or no repository."""
+    return tuple((_git(root, "rev-list", "--first-parent", f"--max-count={_COMMITS}", "HEAD") or "").split())
+
+
+def _git(root: Path, *words: str) -> str | None:
+    return git(root, *words) if shutil.which("git") else None
 
 
 def wanted_of(args: argparse.Namespace, more: Mapping[str, object] | None = None) -> Wanted:
     """What the arguments name."""
     candidate = commit_of(args.candidate, Path.cwd())
-    return Wanted(args.results, candidate, env=args.env, machine=args.machine, **(more or {}))  # type: ignore[arg-type]
+    order = newest_first(Path.cwd())
+    return Wanted(args.results, candidate, env=args.env, machine=args.machine, newest_first=order, **(more or {}))  # type: ignore[arg-type]
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -33,12 +33,18 @@ _DPI = 150
 
 @dataclass(frozen=True)
 class Drawn:
-    """What was written: the page, a PNG for each report that draws something, and what the others say instead."""
+    """What was written: the page and a PNG for each report that draws something; and what is said of them.
+
+    Attributes:
+        without_figure: The reports without a figure, and what they say instead.
+        changed: What the overview's figure shows, in a sentence; empty without one.
+    """
 
     index: Path
     figures: tuple[Path, ...]
     without_figure: tuple[tuple[str, str], ...]
     results: Results
+    changed: str = ""
 
 
 def report_names() -> tuple[str, ...]:
@@ -74,8 +80,11 @@ def draw(results: Path, out: Path, names: Sequence[str] = (), against: str | Non
     for section in sections:
         if section.png is not None:
             figures.append(_write(out / f"{section.name}.png", section.png))
+        else:
+            _remove(out / f"{section.name}.png")
     index = _write(out / "index.html", page(sections, found, case_rows(shown)).encode())
-    return Drawn(index, tuple(figures), _unshown(sections), found)
+    changed = next((one.finding for one in sections if one.name == "overview" and one.png is not None), "")
+    return Drawn(index, tuple(figures), _unshown(sections), found, changed)
 
 
 def _in_order(known: Sequence[str]) -> tuple[str, ...]:
@@ -163,6 +172,16 @@ def _write(path: Path, content: bytes) -> Path:
     return path
 
 
+def _remove(path: Path) -> None:
+    """Remove the figure of an earlier report, which would be taken for one of this."""
+    try:
+        path.unlink(missing_ok=True)
+    except NotADirectoryError:
+        pass  # Nothing is there; that the page cannot be written either is said with it.
+    except OSError as error:
+        raise UsageError(f"cannot remove {path}: {error.strerror}", hint="give another folder with --out") from error
+
+
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "names", nargs="*", metavar="NAME", help=f"reports: {', '.join(report_names())}; without one, all"
@@ -178,6 +197,8 @@ def _run(args: argparse.Namespace) -> int:
     drawn = draw(args.results, args.out, args.names, args.against)
     for problem in drawn.results.problems:
         print(f"not read: {problem.path}: {problem.what}")
+    if drawn.changed:
+        print(f"overview: {drawn.changed}")
     for name, said in drawn.without_figure:
         print(f"{name}: {said}")
     commits = len({run.commit for run in drawn.results.runs})

@@ -35,10 +35,12 @@ def all_ran_on(runs: Sequence[Run]) -> str:
     return ". ".join(f"{hardware}; {'; '.join(found)}" for hardware, found in builds.items()) + "."
 
 
-def sample_counts(measurements: Iterable[Measurement], one: str = "sample", several: str = "samples") -> str:
+def sample_counts(
+    measurements: Iterable[Measurement], one: str = "sample", several: str = "samples", which: str = "median"
+) -> str:
     """``median of n = 3 to 7 samples``, over the measurements that have samples; ``plain numbers`` where none has."""
     counts = sorted({m.n for m in measurements if m.n is not None})
-    return f"median of {counts_of(counts, one, several)}" if counts else "plain numbers"
+    return f"{which} of {counts_of(counts, one, several)}" if counts else "plain numbers"
 
 
 def counts_of(counts: Sequence[int], one: str, several: str) -> str:

@@ -12,7 +12,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter
 from pcbench.analysis.gating import EVERY_CASE
 from pcbench.analysis.overview_rows import Overview, Row, overview
 from pcbench.analysis.quantities import counted, digits, listed
-from pcbench.analysis.records import Case, Measurement, Run, Verdict
+from pcbench.analysis.records import Case, Run, Verdict
 from pcbench.analysis.shown import Shown
 from pcbench.reports import Report, Table
 from pcbench.reports._captions import all_ran_on, sample_counts
@@ -44,20 +44,18 @@ def _draw(shown: Shown) -> Figure | None:
     caption(
         fig,
         f"Commit {', '.join(dict.fromkeys(run.commit[:8] for run in newest))} beside what each line names. Ratio: "
-        f"newest / compared, above 1 is more; numbers: {sample_counts(_measured(rows, newest))}, their spread is in "
-        f"the table of cases. {hidden}{all_ran_on(newest)}",
+        f"newest / compared, above 1 is more; numbers: {_samples(rows, newest)}, their spread is in the "
+        f"table of cases. {hidden}{all_ran_on(newest)}",
         columns=150,
     )
     return fig
 
 
-def _measured(rows: Sequence[Row], newest: Sequence[Run]) -> list[Measurement]:
-    return [
-        m
-        for run in newest
-        for row in rows
-        if isinstance(row.subject, Case) and (m := run.measurements.get(row.subject))
-    ]
+def _samples(rows: Sequence[Row], newest: Sequence[Run]) -> str:
+    """Of how many samples the numbers are the least: what a judgement compares."""
+    cases = [row.subject for row in rows if isinstance(row.subject, Case)]
+    measured = [run.measurements[case] for run in newest for case in cases if case in run.measurements]
+    return sample_counts(measured, which="least sample")
 
 
 def _look(row: Row) -> tuple[str, str]:
