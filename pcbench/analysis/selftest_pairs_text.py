@@ -70,11 +70,11 @@ def _sections(selftest: Selftest) -> Iterator[tuple[str, list[tuple[str, ...]], 
 
 def _title(selftest: Selftest, groups: Sequence[Group]) -> str:
     if not groups[0].recorded:
-        return f"Small checks, nothing on record: pairs beyond {selftest.delta:.0%}"
+        return f"Small checks, nothing on record: pairs beyond {selftest.delta:.1%}"
     fine, of = sum(each.fine for each in groups), sum(each.of for each in groups)
     return (
         f"Small checks, {RECORD} pairs of the same code on record: pairs beyond {selftest.fine_delta:.0%} "
-        f"where they allow it, in {fine} of {of} verdicts, else {selftest.delta:.0%}"
+        f"where they allow it, in {fine} of {of} verdicts, else {selftest.delta:.1%}"
     )
 
 

@@ -78,7 +78,7 @@ def _lines(selftest: Selftest) -> list[_Line]:
     fine = [each for each in selftest.checks if each.recorded]
     found: list[tuple[str, str, Sequence[Group]]] = []
     if plain:
-        found.append((f"pcbench ab, nothing on record: beyond {selftest.delta:.0%}", OURS, plain))
+        found.append((f"pcbench ab, nothing on record: beyond {selftest.delta:.1%}", OURS, plain))
     if fine:
         found.append((f"pcbench ab, {RECORD} pairs on record: beyond {selftest.fine_delta:.0%}", OURS, fine))
     shown = plain or fine
