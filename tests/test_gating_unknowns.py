@@ -225,6 +225,8 @@ def test_a_stored_time_is_not_believed_where_the_machine_was_busy(folder: Folder
 
     assert found.verdict is Verdict.INCONCLUSIVE
     assert "load 3.5 on 2 CPUs" in found.reason
+    folder.add(2, {**GOOD, LOAD: [12.5, 12.6, 12.7]}, load_average=3.5)
+    assert verdict_of(judged(folder), LOAD).verdict is Verdict.SLOWER
 
 
 def test_a_suite_without_profiles_is_compared_whatever_the_variable_said(folder: Folder) -> None:

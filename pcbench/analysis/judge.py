@@ -168,17 +168,19 @@ class _Judging:
                     verdict, reason, rule = judge_paired(paired, policy, record)
                     ratio = ratio_of(paired)
                     return replace(blank, verdict=verdict, reason=reason, rule=rule, paired=True, paired_ratio=ratio)
-        said = _unless_busy(judge_stored(before, now, policy), now, (run, self.candidate), policy)
+        said = _unless_busy(judge_stored(before, now, policy), (before, now), (run, self.candidate), policy)
         words = "" if said.verdict is Verdict.SAME else _census_words(blank.case, run, self.candidate)
         if said.verdict is Verdict.INCONCLUSIVE and self.evidence.paired.get(str(blank.case)):
             words = f"; pairs are on record, but not settled ones against {run.commit[:8]}"
         return replace(blank, verdict=said.verdict, reason=said.reason + words, rule=said.rule)
 
 
-def _unless_busy(said: Said, measured: Measurement, runs: Sequence[Run], policy: Policy) -> Said:
-    """A stored time is not believed where other work wanted the CPUs when one of the runs began."""
+def _unless_busy(said: Said, numbers: tuple[Measurement, Measurement], runs: Sequence[Run], policy: Policy) -> Said:
+    """A stored time is not believed where other work wanted the CPUs when one of the runs began, unless it is sure."""
+    one, other = map(compared, numbers)
+    sure = max(one, other) >= policy.sure_ratio * min(one, other)
     busy = next((why for run in runs if (why := load_of(run, policy.stored_load))), None)
-    if busy is None or measured.kind != "time" or said.verdict not in (Verdict.SLOWER, Verdict.FASTER):
+    if busy is None or numbers[1].kind != "time" or said.verdict not in (Verdict.SLOWER, Verdict.FASTER) or sure:
         return said
     rule = f"stored times are believed below a load of {policy.stored_load:g} a CPU"
     return Said(Verdict.INCONCLUSIVE, f"{said.reason}; {busy}", rule)

@@ -36,7 +36,7 @@ class Policy:
         stored_ratio: Beyond this, with every sample on one side, they are believed: no night of unchanged code was so
             far from its past in 47,400 (docs/judge.md).
         stored_samples: If there are so many samples on either side.
-        stored_load: And if neither run began at such a load a CPU, when other work was running.
+        stored_load: And if neither run began at such a load a CPU, when other work was running; or from sure_ratio on.
         host_share: If more than this share of timings moved the same way, it was the machine.
         host_cases: Fewer cases than this cannot tell.
         instructions: Counted instructions have changed beyond this.
