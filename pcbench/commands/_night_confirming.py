@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -28,7 +29,11 @@ _CANARY = "canary-"
 def measured_rate(ground: Ground) -> Rate:
     """The false alarms of all canaries of this machine, each by the rule that it was measured by."""
     files = sorted((ground.results / ground.machine).glob(f"*{SUFFIX}"))
-    return rate([one for path in files for one in read(path, [])], lambda one: judge_paired(one, ground.policy)[0])
+    problems: list[str] = []
+    found = [one for path in files for one in read(path, problems)]
+    for problem in problems:
+        print(f"not read, and so not among the canaries: {problem}", file=sys.stderr)
+    return rate(found, lambda one: judge_paired(one, ground.policy)[0])
 
 
 def confirm(

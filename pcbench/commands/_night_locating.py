@@ -214,7 +214,7 @@ def _on_record(ground: Ground, finding: Finding, chain: Sequence[str], base: Bas
     version = ground.version(finding.case.benchmark)
     found: dict[At, Paired] = {}
     for path in sorted((ground.results / ground.machine).glob(f"*{SUFFIX}")):
-        for one in read(path, []):  # the night's own reading names what cannot be read
+        for one in read(path, []):  # the canaries' rate names what cannot be read
             of_range = one.baseline.commit == chain[0] and one.candidate.commit in chain[1:]
             same = one.case == str(finding.case) and one.version in ("", version)
             build = one.baseline.env == one.candidate.env and base.torch in (None, one.candidate.torch)

@@ -216,7 +216,7 @@ class _Pairs:
             ]
             try:
                 return [each.result() for each in found]
-            except BaseException:
+            except BaseException:  # Ctrl-C, too: neither process is to outlive it
                 for each in ends:
                     each.stopped = True
                 processes.kill_running()
