@@ -18,6 +18,7 @@ import sysconfig
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +83,11 @@ def _capturing() -> Iterator[Callable[[Path], Caches]]:
 
 
 def _forget() -> None:
-    """Let torch ask the compiler and probe the instruction set anew: it keeps the answers as long as the process."""
+    """Let torch ask the compiler and probe the instruction set anew: it keeps the answers as long as the process.
+
+    An instruction set that was probed keeps the compiler's options that it found, and with AMX the next probe is built
+    with those, under another name than in a process that probes for the first time.
+    """
     for name in ("cpp_builder", "cpu_vec_isa"):
         module = torch_api.get(name)
         classes = (each for each in vars(module).values() if isinstance(each, type))
@@ -90,6 +95,8 @@ def _forget() -> None:
             for kept in tuple(vars(owner).values()):
                 if isinstance(kept, functools._lru_cache_wrapper):
                     kept.cache_clear()
+                elif isinstance(kept, list):
+                    kept[:] = [replace(each) if is_dataclass(each) else each for each in kept]
 
 
 def _gather(place: Path, into: Path) -> Caches:
