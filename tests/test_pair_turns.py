@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from ast import literal_eval
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -56,6 +57,17 @@ def test_two_processes_take_blocks_in_turn_by_one_plan(side: Ready, cases: dict[
     assert one.told["bench_toy.track_samples"].value == 2.0
 
 
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one CPU")
+def test_both_are_on_one_cpu_unless_other_threads_work_for_the_case(side: Ready, cases: dict[str, Listed]) -> None:
+    names = ["Alone.time_it", "Threads.time_it"]
+    in_turn(side, cases, names, names)
+
+    for folder in (side.folder, side.folder.with_name("other")):
+        (place,) = folder.glob("in-*/alone")
+        assert literal_eval(place.read_text()) == {0}
+        assert len(literal_eval(place.with_name("threads").read_text())) > 1
+
+
 @pytest.mark.parametrize("lacking", [["time_lazy"], ["track_killed", "time_lazy"], ["track_raises", "time_lazy"]])
 def test_a_process_whose_other_is_not_at_its_case_measures_alone(
     side: Ready, cases: dict[str, Listed], lacking: list[str]
@@ -76,6 +88,17 @@ def test_the_number_of_a_pair_is_the_median_ratio_of_neighbouring_blocks() -> No
     baseline, candidate = pairs.pair_of((min(one), min(other)), one, other)
 
     assert (baseline, candidate) == (1e-4, pytest.approx(1.04e-4))
+
+
+def test_which_of_two_neighbours_came_first_is_not_in_the_number_of_a_pair() -> None:
+    # Whichever is first in a turn is slower by a third: A, B B, A A, B B, A.
+    later = [1.0, 1.3, 1.0, 1.3, 1.0, 1.3]
+    one = [1e-4 * slow for slow in later]
+    other = [1.02e-4 * slow for slow in [1.3, 1.0, 1.3, 1.0, 1.3, 1.0]]
+
+    baseline, candidate = pairs.pair_of((1e-4, 1.02e-4), one, other)
+
+    assert candidate / baseline == pytest.approx(1.02)
 
 
 def test_a_pair_without_blocks_is_the_two_numbers() -> None:

@@ -49,6 +49,16 @@ def test_a_change_that_the_control_makes_as_well_is_the_machine_s() -> None:
     assert judge_paired(paired((1.0, 20), control=1.04), POLICY)[0] is Verdict.SAME
 
 
+@pytest.mark.parametrize(("control", "expected"), [(1.04, Verdict.SLOWER), (1.06, Verdict.HOST)])
+def test_the_machine_is_blamed_where_the_control_moved_by_what_the_case_is_judged_by(
+    control: float, expected: Verdict
+) -> None:
+    looks = (Look(((1.0, 1.1),) * 10, ((1e-4, 1e-4 * control),) * 10),) * 2
+    slow = replace(paired(), looks=looks)
+
+    assert judge_paired(slow, POLICY)[0] is expected
+
+
 def test_a_second_look_that_does_not_confirm_is_said() -> None:
     verdict, sentence, _ = judge_paired(paired((1.05, 15), (1.0, 8)), POLICY)
 

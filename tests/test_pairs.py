@@ -113,7 +113,7 @@ def test_a_difference_of_a_few_cycles_is_no_change_however_large_its_share() -> 
 def test_what_takes_seconds_has_fewer_pairs_and_a_larger_threshold() -> None:
     rule = rule_for(Policy(), "seconds", 2.0)
 
-    assert (rule.pairs, rule.needed(rule.pairs)) == (10, 8)
+    assert (rule.pairs, rule.needed(rule.pairs)) == (10, 7)
     assert rule.delta == pytest.approx(math.log1p(0.05))
 
 

@@ -3,14 +3,46 @@
 from __future__ import annotations
 
 SUITE = """
+import hashlib
 import json
 import os
 import signal
+import threading
 import time
 
 import toy
 
 CALLS, MADE = [], []
+MUCH = bytes(1 << 20)
+threading.Thread(target=threading.Event().wait, daemon=True).start()  # a pool's, that has nothing to do
+
+
+class Alone:
+    def time_it(self):
+        self.cpus = os.sched_getaffinity(0)
+
+    def teardown(self):
+        open("alone", "w").write(repr(self.cpus))
+
+
+class Threads:
+    def time_it(self):
+        thread = threading.Thread(target=hashlib.sha256, args=(MUCH,))
+        thread.start()
+        thread.join()
+        self.cpus = os.sched_getaffinity(0)
+
+    def teardown(self):
+        open("threads", "w").write(repr(self.cpus))
+
+
+def track_stack():
+    (line,) = (line for line in open("/proc/self/maps") if "[stack]" in line)
+    return float(int(line.partition("-")[0], 16))
+
+
+def track_object():
+    return float(id([]))
 
 
 class Time:

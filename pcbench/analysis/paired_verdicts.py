@@ -29,7 +29,8 @@ _VALUE = "="
 def judge_paired(paired: Paired, policy: Policy, same_code: Sequence[float] = ()) -> tuple[Verdict, str, str]:
     """The verdict, a sentence with its numbers, and the rule.
 
-    What moved is HOST where the control, which is the same on both sides, moved as well; of two Pythons it is not.
+    What moved is HOST where the control, which is the same on both sides, moved by what the case is judged by as well;
+    of two Pythons it is not the same.
 
     Args:
         policy: The whole one, or the case's own.
@@ -47,7 +48,7 @@ def judge_paired(paired: Paired, policy: Policy, same_code: Sequence[float] = ()
     if found in MOVED and pythons[0] != pythons[1]:
         said.append(f"the control cannot tell the machine's part: Python {pythons[0]} and {pythons[1]}")
     elif found in MOVED:
-        control = Rule(math.log1p(policy.delta), rule.pairs, rule.quorum)
+        control = replace(rule, delta=max(rule.delta, math.log1p(policy.delta)))
         for look in paired.looks:
             how = control_moved(look, control)
             if how is not None:

@@ -76,14 +76,17 @@ def rule_for(policy: Policy, unit: str, value: float, same_code: Sequence[float]
 
 
 def pair_of(values: tuple[float | None, float | None], blocks: Sequence[float], others: Sequence[float]) -> Pair:
-    """The numbers of both sides; of blocks that were taken in turn, in the median ratio of neighbours.
+    """The numbers of both sides; of blocks that were taken in turn (A B B A ...), in the median ratio of neighbours.
 
-    What disturbs the machine for longer than a block meets both neighbours, and is in no ratio.
+    What disturbs the machine for longer than a block meets both neighbours, and is in no ratio. Which of them came
+    first is not, either: a ratio is the geometric mean of two that follow on one another, once this and once that.
     """
     one, other = (math.nan if value is None else value for value in values)
     if not blocks or len(blocks) != len(others):
         return one, other
-    return one, one * statistics.median(b / a for a, b in zip(blocks, others, strict=True))
+    ratios = [b / a for a, b in zip(blocks, others, strict=True)]
+    both = [math.sqrt(first * second) for first, second in zip(ratios[::2], ratios[1::2], strict=False)]
+    return one, one * statistics.median(both or ratios)
 
 
 def log_ratios(pairs: Sequence[Pair]) -> list[float]:

@@ -18,6 +18,8 @@ _BLOCK_S = 1e-3
 _BLOCKS, _DISCARDED = 60, 3
 _CASE_S = 5.0  # blocks of a slow case are fewer, so that they end about here
 _SETUPS_S = 0.1  # likewise a block whose setup is run anew before each call
+_WARMED_S = 1e-2  # what a turn begins with is a small part of a longer block
+_OTHERS, _OTHERS_S = 0.05, 1e-4  # CPU seconds of other threads, as a share of this one's or at all, that are none
 _TRIED, _TRIED_S = 3, 1.0  # one block may be disturbed; of slow ones the first are tried, until so long
 
 
@@ -28,12 +30,13 @@ def timed(benchmark: Any, case: str, plan: Plan | None, turns: Turns | None) -> 
     """
     chosen: Plan | None = None
     found: list[float] = []
+    _keep_timer(benchmark)
+    alone = _alone(benchmark)
     if turns is not None:
-        with turns.at(case) as both:
+        with turns.at(case, alone=alone) as both:
             chosen = turns.agreed(lambda: plan or planned(benchmark)) if both else None
             if chosen is not None:
-                number = chosen["number"]
-                found = turns.taken(chosen["blocks"], lambda: _blocks(benchmark, number, 1)[0])
+                found = _in_turn(benchmark, chosen, turns)
     if chosen is None or len(found) < chosen["blocks"]:  # the other is not here, or left
         chosen = plan or planned(benchmark)
         found = _blocks(benchmark, chosen["number"], chosen["blocks"])
@@ -44,14 +47,25 @@ def timed(benchmark: Any, case: str, plan: Plan | None, turns: Turns | None) -> 
     return {"value": min(samples), "blocks": samples, "plan": chosen}
 
 
+def _in_turn(benchmark: Any, plan: Plan, turns: Turns) -> list[float]:
+    took = [0.0]
+
+    def block() -> float:
+        started = time.perf_counter()
+        (found,) = _blocks(benchmark, plan["number"], 1)
+        took[0] = time.perf_counter() - started
+        return found
+
+    return turns.taken(plan["blocks"], block, lambda: block() if took[0] < _WARMED_S else None)
+
+
 def planned(benchmark: Any) -> Plan:
-    """How the blocks of a timed benchmark that is set up are laid out, so that they are neither too short nor too many.
+    """How the blocks of a benchmark that was called before are laid out: neither too short nor too many.
 
     Calls that need a setup before each are few in a block; a number that the benchmark declares is kept.
     """
     fixed = int(benchmark.number)
     number = fixed or 1
-    _blocks(benchmark, number, 1)  # what a first call makes once, and keeps, is not to be planned by
     while True:
         call_s, wall_s = _tried(benchmark, number)
         block_s = call_s * number
@@ -63,6 +77,29 @@ def planned(benchmark: Any) -> Plan:
     kept = max(2, min(_BLOCKS, int(_CASE_S / max(wall_s, 1e-9))))
     discard = max(1, min(_DISCARDED, kept // 5))
     return {"number": number, "blocks": kept + discard, "discard": discard}
+
+
+def _keep_timer(benchmark: Any) -> None:
+    """Have asv time all blocks by one timer: the loop of a new one is compiled anew, and lies elsewhere in memory."""
+    made = benchmark._get_timer
+    kept: list[Any] = []
+
+    def timer(*param: Any) -> Any:
+        if not kept:
+            kept.append(made(*param))
+        return kept[0]
+
+    benchmark._get_timer = timer
+
+
+def _alone(benchmark: Any) -> bool:
+    """Call it for the first time, which is not to be planned by, and tell whether no other thread worked for it."""
+    declared = benchmark.number
+    own, all_threads = time.thread_time(), time.process_time()
+    _blocks(benchmark, int(declared) or 1, 1)
+    own, all_threads = time.thread_time() - own, time.process_time() - all_threads
+    benchmark.number = declared
+    return all_threads - own < max(_OTHERS_S, _OTHERS * own)
 
 
 def _tried(benchmark: Any, number: int) -> tuple[float, float]:

@@ -15,9 +15,9 @@ def control(turns: Turns | None) -> list[float]:
     block = _block()
     block()
     if turns is not None:
-        with turns.at("control") as both:
+        with turns.at("control", alone=True) as both:
             if both:
-                return turns.taken(_BLOCKS, block)
+                return turns.taken(_BLOCKS, block, block)
     return [block() for _ in range(_BLOCKS)]
 
 

@@ -1,7 +1,7 @@
 """Takes turns with the process of the other side, block by block, on one CPU: what disturbs one block disturbs both.
 
 The two processes of a pair know each other by two pipes and go through the same cases in the same order. A message is
-a line of JSON: ``{"at": case, "threads": n}`` where a case is set up, ``{"plan": ...}`` for how it is timed, and
+a line of JSON: ``{"at": case, "alone": b}`` where a case is set up, ``{"plan": ...}`` for how it is timed, and
 ``{"go": n}`` for the other's turn. Whatever else comes, or the end of the pipe, means that the other is not at this
 case: then this process measures alone.
 """
@@ -12,7 +12,6 @@ import contextlib
 import json
 import os
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -32,15 +31,18 @@ class Turns:
         self._next: dict[str, Any] | None = None
 
     @contextlib.contextmanager
-    def at(self, case: str) -> Iterator[bool]:
-        """Whether the other process has set up this case, too; both are on one CPU then, if neither has threads."""
-        threads = len(list(Path("/proc/self/task").iterdir()))
-        self._say({"at": case, "threads": threads})
+    def at(self, case: str, *, alone: bool) -> Iterator[bool]:
+        """Whether the other process has set up this case, too; if both are ``alone``, they are on one CPU then.
+
+        Args:
+            alone: No other thread of this process works for the case. Threads that wait do no harm.
+        """
+        self._say({"at": case, "alone": alone})
         told = self._hear("at")
         if told is not None and told["at"] != case:
             self._next, told = told, None
         before = os.sched_getaffinity(0)
-        if told is not None and told["threads"] == threads == 1:
+        if told is not None and told["alone"] and alone:
             os.sched_setaffinity(0, {self._cpu})
         try:
             yield told is not None
@@ -56,13 +58,18 @@ class Turns:
         told = self._hear("plan")
         return None if told is None else told["plan"]
 
-    def taken(self, count: int, block: Callable[[], float]) -> list[float]:
-        """So many blocks, in turn with the other's: A, B B, A A, ..., so that the n-th of both are neighbours."""
+    def taken(self, count: int, block: Callable[[], float], warm: Callable[[], object]) -> list[float]:
+        """So many blocks, in turn with the other's: A, B B, A A, ..., so that the n-th of both are neighbours.
+
+        Args:
+            warm: What begins each turn: after the other's, the CPU's caches and branch predictor know nothing of this.
+        """
         found: list[float] = []
         if self.first:
             found.append(block())
             self._say({"go": 1})
         while len(found) < count and self._hear("go") is not None:
+            warm()
             found.append(block())
             if len(found) < count:
                 found.append(block())
