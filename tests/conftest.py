@@ -53,6 +53,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item.get_closest_marker("full") is None]
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Refuse a pytest with which xdist distributes the tests of a group: what they share would be made twice."""
+    grouped = [item for item in session.items if item.get_closest_marker("xdist_group") is not None]
+    if getattr(session.config.option, "loadgroup", False) and not all("@" in item.nodeid for item in grouped):
+        raise pytest.UsageError("this pytest-xdist does not keep the groups of this pytest together")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def compiler_caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("compiler-caches")

@@ -93,8 +93,11 @@ def test_twenty_nights_without_a_change_all_exit_0(small_python: Path, tmp_path:
     assert codes == [0] * 20
     assert re.search(r"canary: \w{8} against itself, bench_timed.Call.time_call", done.stderr)
     assert "on the same code said SLOWER" in done.stdout or "without a verdict not counted" in done.stdout
+    assert "not what differs" not in done.stderr
+    (repository.root / "pyproject.toml").write_text(f"{policy}{CALM}# not committed\n")
     done = night_repository.night(repository)
     assert "nothing new since" in done.stderr
+    assert "commits are measured, and not what differs from the last one in pyproject.toml" in done.stderr
     assert done.returncode == 0
 
 

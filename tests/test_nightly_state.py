@@ -65,6 +65,19 @@ def test_two_nights_at_once_are_one_and_the_other_is_told_whose_it_is(tmp_path: 
     assert f"another night is at work here: process {os.getpid()}, pcbench nightly" in done.stderr
 
 
+def test_nothing_is_accepted_while_a_night_is_at_work(tmp_path: Path) -> None:
+    (tmp_path / "results").mkdir()
+    words = [sys.executable, "-m", "pcbench", "accept", "--reason", "r", "--results", str(tmp_path / "results")]
+    said = []
+    for place in (tmp_path / ".asv", tmp_path / "elsewhere"):
+        with alone(place, "pcbench nightly"):
+            done = subprocess.run(words, capture_output=True, text=True, check=False)
+        said.append(done.stderr)
+        assert done.returncode == 2
+    assert f"a night is at work here: process {os.getpid()}, pcbench nightly" in said[0]
+    assert "holds no results" in said[1]
+
+
 def test_the_asv_of_a_killed_night_is_waited_for(tmp_path: Path) -> None:
     script = (
         "import os, subprocess, sys; from pathlib import Path; from pcbench.commands._night_state import alone\n"

@@ -157,6 +157,13 @@ def new_commits(ground: Ground) -> tuple[list[str], str | None]:
     return found[:1], None
 
 
+def uncommitted(ground: Ground) -> list[str]:
+    """Files that git knows and that differ from the last commit; not the results."""
+    kept = f":(exclude){ground.results.relative_to(ground.root).as_posix()}"
+    told = git(ground.root, "diff", "--name-only", "HEAD", "--", ".", kept)
+    return (told or "").splitlines()
+
+
 def _stores_results(ground: Ground, commit: str) -> bool:
     """Whether a commit changes nothing but results: what a night adds itself is not measured by the next."""
     names = (git(ground.root, "diff-tree", "--no-commit-id", "--name-only", "--relative", "-r", commit) or "").split(

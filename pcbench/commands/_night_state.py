@@ -119,6 +119,22 @@ def alone(folder: Path, what: str) -> Iterator[IO[str]]:
         yield lock
 
 
+def refuse_during(folder: Path) -> None:
+    """Refuse what has to wait for the night that is at work in this checkout.
+
+    Raises:
+        PcbenchError: One is.
+    """
+    if not (folder / LOCK).is_file():
+        return
+    with (folder / LOCK).open("a+") as lock:
+        if not _locked(lock):
+            raise PcbenchError(
+                f"a night is at work here: {_owner(lock)[1]}",
+                hint="what it has measured is not whole: accept it when the night has ended",
+            )
+
+
 def check_room(root: Path, results: Path) -> None:
     """Refuse to begin on a disk that is nearly full.
 

@@ -30,6 +30,7 @@ from pcbench.analysis.records import Absence, Case, Run
 from pcbench.analysis.results_index import Entry, index
 from pcbench.analysis.series import Place
 from pcbench.commands import Command, _files
+from pcbench.commands._night_state import refuse_during
 from pcbench.commands.gate import add_selection, wanted_of
 from pcbench.errors import ResultsError, UsageError
 
@@ -66,6 +67,7 @@ def _run(args: argparse.Namespace) -> int:
     if args.gone and args.cases:
         raise UsageError("--gone drops whole environments", hint="name them with --env, and no case")
     wanted = wanted_of(args)
+    refuse_during(wanted.results.absolute().parent / ".asv")
     with _alone(wanted.results):
         return _write(wanted, args)
 

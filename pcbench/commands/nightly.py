@@ -16,7 +16,7 @@ from pcbench.analysis.quantities import counted
 from pcbench.commands import Command
 from pcbench.commands._argument_types import above_0
 from pcbench.commands._night_asv import clean
-from pcbench.commands._night_ground import Ground, configuration, torch_of
+from pcbench.commands._night_ground import Ground, configuration, torch_of, uncommitted
 from pcbench.commands._night_stages import Working
 from pcbench.commands._night_state import alone, begin, check_room, keep
 from pcbench.commands._policy_file import policy_of
@@ -75,6 +75,9 @@ def _run(args: argparse.Namespace) -> int:
         say = _saying(begun, args.budget * 60)
         if said:
             say(said)
+        if edited := uncommitted(ground):
+            more = f" and {len(edited) - 1} more" if len(edited) > 1 else ""
+            say(f"commits are measured, and not what differs from the last one in {edited[0]}{more}")
         working = Working(
             ground, night, args.budget * 60, begun + args.budget * 60, say, [], commit_of(args.baseline, root)
         )
