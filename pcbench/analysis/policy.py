@@ -21,7 +21,7 @@ class Policy:
 
     Attributes:
         delta: A timing has changed where it differs by more than this: below it lie layout and hash seeds, which no
-            repetition averages out; 17 of 100 pairs of unchanged checks lay above it on a busy machine (docs/judge.md).
+            repetition averages out; 18 of 100 pairs of unchanged checks lay above it on a quiet machine (docs/judge.md).
         fine_delta: The same for a case whose pairs of the same code stay within it often enough.
         fine_share: How often they may leave it, to either side, for ``fine_delta`` to hold.
         fine_pairs: How many pairs of the same code must be on record before that is believed.
@@ -31,7 +31,8 @@ class Policy:
         same_pairs: Not before so many: the interval of fewer is too wide to be worth stopping for.
         quorum: The share of pairs that must lie beyond ``delta`` on one side.
         slow_s: From here on a case is slow: a pair takes seconds, so that it has the next three instead.
-        slow_delta, slow_pairs, slow_quorum: Likewise, for what starts processes and reads files.
+        slow_delta, slow_pairs, slow_quorum: Likewise, for what starts processes and reads files: its pairs lie further
+            apart, and 10 % more was beyond 5 % in four of five.
         stored_delta: Stored timings, which were taken at different times, are suspects beyond this, and no more.
         stored_ratio: Beyond this, with every sample on one side, they are believed: no night of unchanged code was so
             far from its past in 47,400 (docs/judge.md).
@@ -67,6 +68,16 @@ class Policy:
         alert_nights: A step is alerted on for so many nights; two within so many nights are one.
         eager_moved, eager_share: A report says that the machine changed where eager moved by more than this, and by so
             much of what the case itself moved (of logarithms): what both share is not the strategy's.
+        codegen_global: A Triton kernel that accesses global memory by more than this share more often reads in narrower
+            steps, or twice: lost alignment makes it fourfold. This one fails; the next six are to be looked at.
+        codegen_registers: Registers move by a few with every release of the assembler; blocks fewer fail by themselves.
+        codegen_shared: Shared memory, which padding alone does not grow by this share.
+        codegen_sass: Instructions, which say nothing of time by themselves: less is never called better.
+        codegen_barriers: Waits, of which a kernel has few, so that this is one or two more.
+        codegen_layouts: So many more conversions between layouts: each goes through shared memory.
+        codegen_ptx: Instructions before the assembler, which removes some of what is added there.
+        codegen_compile: CPU seconds of a compile, each compiled once: they differ by a tenth between processes.
+        codegen_compile_s: And by at least so many seconds, as those of a small kernel differ by more.
         ignore: The case is measured and shown, and never judged.
     """
 
@@ -82,7 +93,7 @@ class Policy:
     slow_s: float = 0.05
     slow_delta: float = 0.05
     slow_pairs: int = 10
-    slow_quorum: float = 0.8
+    slow_quorum: float = 0.7
     stored_delta: float = 0.05
     stored_ratio: float = 2.0
     stored_samples: int = 3
@@ -120,6 +131,15 @@ class Policy:
     alert_nights: int = 5
     eager_moved: float = 0.05
     eager_share: float = 0.75
+    codegen_global: float = 0.25
+    codegen_registers: float = 0.10
+    codegen_shared: float = 0.05
+    codegen_sass: float = 0.10
+    codegen_barriers: float = 0.25
+    codegen_layouts: int = 1
+    codegen_ptx: float = 0.15
+    codegen_compile: float = 0.25
+    codegen_compile_s: float = 0.1
     ignore: bool = False
     overrides: tuple[tuple[str, Mapping[str, Any]], ...] = field(default=())
 
