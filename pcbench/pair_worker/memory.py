@@ -1,8 +1,8 @@
 """Where a process of a pair has its code and its objects in memory: an interpreter's speed depends on both.
 
-The kernel draws addresses anew for each process, which made unchanged checks differ by 2 to 5 percent from process to
-process. What a change moves are objects, not the interpreter: code lies at the same addresses in all processes, and
-objects elsewhere with each hash seed, which the two processes of a pair share. No verdict stands on one layout.
+The kernel draws addresses anew for each process, so that unchanged code takes longer in one than in the other. What a
+change moves are objects, not the interpreter: code lies at the same addresses in all processes, and objects elsewhere
+with each hash seed, which the two processes of a pair share. No verdict stands on one layout.
 """
 
 from __future__ import annotations
