@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -67,10 +67,22 @@ def ask(setting: Setting, request: dict[str, Any], to: str | None = None) -> lis
 
 
 def ask_child(
-    setting: Setting, request: dict[str, Any], caches: Path
+    setting: Setting,
+    request: dict[str, Any],
+    caches: Path,
+    on_message: Callable[[processes.Message], None] = lambda message: None,
 ) -> tuple[list[processes.Message], processes.Ending]:
-    """What a fresh process answers to a request, and how it ended; its compiler caches are in ``caches``."""
+    """What a fresh process answers to a request, and how it ended; its compiler caches are in ``caches``.
+
+    Args:
+        on_message: Gets each message as soon as it is there.
+    """
     messages: list[processes.Message] = []
+
+    def hear(message: processes.Message) -> None:
+        messages.append(message)
+        on_message(message)
+
     request = request | {"target": setting.target, "threads": setting.threads, "cwd": str(setting.cwd)}
     env = {
         name: value
@@ -79,7 +91,7 @@ def ask_child(
     }
     command = processes.child_command(request | {"started": time.monotonic()}, setting.python)
     words = [*setting.prefix, *command]
-    ending = processes.run(words, env=env, cwd=caches, timeout_s=setting.timeout_s, on_message=messages.append)
+    ending = processes.run(words, env=env, cwd=caches, timeout_s=setting.timeout_s, on_message=hear)
     return messages, ending
 
 

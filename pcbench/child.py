@@ -34,6 +34,7 @@ _ANSWERS = {
     "cache_hit": "pcbench.runner.hit_cost",
     "check": "pcbench.runner.checking",
     "claim": "pcbench.contract._checking",
+    "codegen": "pcbench.codegen.collecting",
     "guard_census": "pcbench.guards.census",
     "guard_cost": "pcbench.guards.cost",
     "guard_sweep": "pcbench.guards.sweep",

@@ -14,6 +14,8 @@ class Status(StrEnum):
     """The strategy's probe tried and failed here; the reason says why."""
     CAPTURE_FAILED = "CAPTURE_FAILED"
     """Capturing the model raised, or changed it."""
+    COMPILE_FAILED = "COMPILE_FAILED"
+    """The compiler refused the kernel."""
     SAVE_FAILED = "SAVE_FAILED"
     """The captured model could not be written to a folder."""
     LOAD_FAILED = "LOAD_FAILED"

@@ -50,7 +50,7 @@ def facts() -> dict[str, Any]:
     if torch.cuda.is_available():
         found["gpu"] = torch.cuda.get_device_name(0)
     if importlib.util.find_spec("triton") is not None:
-        import triton  # type: ignore[import-untyped]  # noqa: PLC0415  # as above
+        import triton  # noqa: PLC0415  # as above
 
         found["triton"] = str(triton.__version__)
     return found

@@ -21,7 +21,7 @@ class Policy:
 
     Attributes:
         delta: A timing has changed where it differs by more than this: below it lie layout and hash seeds, which no
-            repetition averages out; 10 of 100 pairs of unchanged checks lay above it on a quiet machine (docs/judge.md).
+            repetition averages out; 10 of 100 pairs of unchanged checks lay above it (docs/judge.md).
         fine_delta: The same for a case whose pairs of the same code stay within it often enough.
         fine_share: How often they may leave it, to either side, for ``fine_delta`` to hold.
         fine_pairs: How many pairs of the same code must be on record before that is believed.

@@ -96,7 +96,11 @@ def _forget() -> None:
                 if isinstance(kept, functools._lru_cache_wrapper):
                     kept.cache_clear()
                 elif isinstance(kept, list):
-                    kept[:] = [replace(each) if is_dataclass(each) else each for each in kept]
+                    kept[:] = [_anew(each) for each in kept]
+
+
+def _anew(each: Any) -> Any:
+    return replace(each) if is_dataclass(each) and not isinstance(each, type) else each
 
 
 def _gather(place: Path, into: Path) -> Caches:

@@ -1,0 +1,190 @@
+"""The rules for two compilations that both succeeded, metric by metric."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+from pcbench.analysis.codegen_changes import Change, Weight
+from pcbench.analysis.codegen_pairs import Pair
+from pcbench.analysis.policy import Policy
+from pcbench.analysis.quantities import digits, listed, seconds
+
+CARDS: Mapping[str, str] = {"sm_80": "A100", "sm_90": "H100 or H200", "sm_100": "B200", "gfx942": "MI300X"}
+"""A GPU of each target, to confirm on."""
+
+_SPILLS = ("spill_stores", "spill_loads", "spill_store_bytes", "spill_load_bytes")
+_GROWTHS = (
+    ("global_access", "global", "accesses to global memory", "codegen_global", Weight.HARD),
+    ("registers", "registers", "registers", "codegen_registers", Weight.SOFT),
+    ("shared_bytes", "shared memory", "bytes of shared memory", "codegen_shared", Weight.SOFT),
+    ("sass", "instructions", "machine instructions", "codegen_sass", Weight.SOFT),
+    ("barriers", "barriers", "barriers", "codegen_barriers", Weight.SOFT),
+    ("ptx", "ptx", "PTX instructions", "codegen_ptx", Weight.SOFT),
+)
+"""Metric, rule, words, the threshold's name, and its weight."""
+
+_USED = (
+    *_SPILLS,
+    *(metric for metric, *_ in _GROWTHS),
+    *("blocks_per_sm", "occupancy", "mma", "async_copies", "global_128", "convert_layout"),
+)
+_QUOTED_OR_COUNTED = re.compile(r"'[^']*'|\"[^\"]*\"|\b\d+\b")
+
+_Found = tuple[str, Weight, str]
+"""Rule, weight and sentence."""
+
+
+def judged(pair: Pair, policy: Policy) -> list[Change]:
+    """What every rule says of a pair whose sides both compiled."""
+    rules: tuple[Callable[[Pair, Policy], list[_Found]], ...] = (
+        _spills,
+        _residency,
+        _matrix,
+        _copies,
+        _width,
+        _growths,
+        _warnings,
+        _layouts,
+        _compile_time,
+        _unknown,
+    )
+    return [
+        Change(pair.key, rule, weight, sentence, _confirm(pair, rule))
+        for judge in rules
+        for rule, weight, sentence in judge(pair, policy)
+    ]
+
+
+def _confirm(pair: Pair, rule: str) -> str:
+    key = pair.key
+    if rule == "compile time":
+        return f"`pcbench codegen {key.kernel} --target {key.target}` three times on each side, on an idle machine"
+    if rule == "metrics":
+        return "both sides measured by the same pcbench"
+    card = f" ({CARDS[key.target]})" if key.target in CARDS else ""
+    return f"bench_kernels for {key.kernel} on {key.target}{card}, both sides in turn: only a GPU tells the time"
+
+
+def _both(pair: Pair, metric: str) -> tuple[float, float] | None:
+    """The two numbers; None where a side does not know it."""
+    before, after = pair.baseline.metrics.get(metric), pair.candidate.metrics.get(metric)
+    return None if before is None or after is None else (before, after)
+
+
+def _spills(pair: Pair, policy: Policy) -> list[_Found]:  # noqa: ARG001  # one signature for all rules
+    said = []
+    for metric in _SPILLS:
+        found = _both(pair, metric)
+        if found is not None and found[1] > found[0]:
+            said.append(f"{metric.replace('_', ' ')} from {digits(found[0])} to {digits(found[1])}")
+    return [("spills", Weight.HARD, f"registers spill more: {listed(said)}")] if said else []
+
+
+def _residency(pair: Pair, policy: Policy) -> list[_Found]:  # noqa: ARG001
+    """Blocks per SM, where they are blocks of as many warps; else the share of warps that is resident."""
+    blocks, shares, warps = (_both(pair, metric) for metric in ("blocks_per_sm", "occupancy", "warps"))
+    limit = pair.candidate.words.get("occupancy_limit")
+    why = f", limited by {limit.removeprefix('does not fit: ')}" if limit else ""
+    if blocks is not None and blocks[0] > 0 and blocks[1] == 0:
+        return [("fits", Weight.HARD, f"no longer fits: {digits(blocks[0])} blocks per SM before, now none{why}")]
+    if blocks is not None and (warps is None or warps[0] == warps[1]):
+        fell, what = blocks[1] < blocks[0], f"blocks per SM fell from {digits(blocks[0])} to {digits(blocks[1])}"
+    elif shares is not None:
+        fell, what = shares[1] < shares[0], f"occupancy fell from {shares[0]:.3g} to {shares[1]:.3g}"
+    else:
+        return []
+    return [("occupancy", Weight.HARD, what + why + _cause(pair))] if fell else []
+
+
+def _cause(pair: Pair) -> str:
+    """The numbers that residency hangs on and that rose."""
+    said = []
+    for metric, words in (("registers", "registers"), ("shared_bytes", "bytes of shared memory"), ("warps", "warps")):
+        found = _both(pair, metric)
+        if found is not None and found[1] > found[0]:
+            said.append(f"{words} {digits(found[0])} to {digits(found[1])}")
+    return f" ({', '.join(said)})" if said else ""
+
+
+def _matrix(pair: Pair, policy: Policy) -> list[_Found]:  # noqa: ARG001
+    found = _both(pair, "mma")
+    if found is not None and found[0] > 0 and found[1] == 0:
+        return [("matrix", Weight.HARD, f"matrix instructions are gone: {digits(found[0])} before, now 0")]
+    before, after = (row.words.get("mma_class") for row in (pair.baseline, pair.candidate))
+    if before and after and before != after:
+        return [("matrix", Weight.HARD, f"matrix instructions are of another kind: {before} before, now {after}")]
+    return []
+
+
+def _copies(pair: Pair, policy: Policy) -> list[_Found]:  # noqa: ARG001
+    found = _both(pair, "async_copies")
+    if found is None or found[0] == 0 or found[1] > 0:
+        return []
+    return [("copies", Weight.HARD, f"asynchronous copies are gone: {digits(found[0])} before, now 0")]
+
+
+def _width(pair: Pair, policy: Policy) -> list[_Found]:  # noqa: ARG001
+    """128-bit accesses that are fewer: others in their place are narrower ones, and none may be a read less."""
+    wide, every = _both(pair, "global_128"), _both(pair, "global_access")
+    if wide is None or wide[1] >= wide[0]:
+        return []
+    sentence = f"accesses of 128 bits and more fell from {digits(wide[0])} to {digits(wide[1])}"
+    if every is not None and every[1] - wide[1] <= every[0] - wide[0]:
+        return [("width", Weight.SOFT, f"{sentence}, with no others in their place")]
+    others = "" if every is None else f", others rose from {digits(every[0] - wide[0])} to {digits(every[1] - wide[1])}"
+    return [("width", Weight.HARD, sentence + others)]
+
+
+def _growths(pair: Pair, policy: Policy) -> list[_Found]:
+    said = []
+    for metric, rule, words, name, weight in _GROWTHS:
+        found, threshold = _both(pair, metric), getattr(policy, name)
+        if found is not None and _beyond(found[0], found[1], threshold):
+            said.append((rule, weight, _grew(words, found[0], found[1], threshold)))
+    return said
+
+
+def _beyond(before: float, after: float, threshold: float) -> bool:
+    return after - before * (1 + threshold) > 1e-9 * before  # 460 is not beyond 400 * 1.15, which is 459.99...
+
+
+def _grew(words: str, before: float, after: float, threshold: float) -> str:
+    share = f" (+{after / before - 1:.0%}, beyond {threshold:.0%})" if before else ""
+    return f"{words} grew from {digits(before)} to {digits(after)}{share}"
+
+
+def _warnings(pair: Pair, policy: Policy) -> list[_Found]:  # noqa: ARG001
+    """Warnings of a kind that the baseline has none of: what is quoted and counted in one may differ."""
+    known = {_QUOTED_OR_COUNTED.sub("", line) for line in pair.baseline.warnings}
+    new = [line for line in pair.candidate.warnings if _QUOTED_OR_COUNTED.sub("", line) not in known]
+    counts = f"{len(pair.baseline.warnings)} before, now {len(pair.candidate.warnings)}"
+    return [("warnings", Weight.HARD, f"the assembler warns anew ({counts}): {line}") for line in dict.fromkeys(new)]
+
+
+def _layouts(pair: Pair, policy: Policy) -> list[_Found]:
+    found = _both(pair, "convert_layout")
+    if found is None or found[1] < found[0] + policy.codegen_layouts:
+        return []
+    sentence = f"conversions between layouts grew from {digits(found[0])} to {digits(found[1])}"
+    return [("layouts", Weight.SOFT, sentence)]
+
+
+def _compile_time(pair: Pair, policy: Policy) -> list[_Found]:
+    before, after = pair.baseline.compile_cpu_s, pair.candidate.compile_cpu_s
+    if before is None or after is None or after - before < policy.codegen_compile_s:
+        return []
+    if not _beyond(before, after, policy.codegen_compile):
+        return []
+    share = f" (+{after / before - 1:.0%}, beyond {policy.codegen_compile:.0%})" if before else ""
+    return [("compile time", Weight.SOFT, f"a compile took {seconds(after)} of CPU, not {seconds(before)}{share}")]
+
+
+def _unknown(pair: Pair, policy: Policy) -> list[_Found]:  # noqa: ARG001
+    sides = {"the baseline": pair.baseline.metrics, "the candidate": pair.candidate.metrics}
+    said = []
+    for side, other in (tuple(sides), tuple(sides)[::-1]):
+        lacking = [metric for metric in _USED if metric in sides[other] and metric not in sides[side]]
+        if lacking:
+            said.append(f"{side} does not tell {listed(lacking)}")
+    return [("metrics", Weight.UNKNOWN, "; ".join(said))] if said else []

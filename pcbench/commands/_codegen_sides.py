@@ -1,0 +1,184 @@
+"""Where kernels come from: the running pcbench, a commit or another folder; and their rows, measured or from a file."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pcbench
+from pcbench import codegen_asking, discovery, side_trees
+from pcbench.analysis import parsing
+from pcbench.analysis.codegen_rows import CodegenRow, read_row, read_rows
+from pcbench.asking import Setting
+from pcbench.commands import _codegen_triton
+from pcbench.commands._codegen_arguments import Asked, is_file, is_function
+from pcbench.commands._progress import Step
+from pcbench.errors import PcbenchError, ResultsError, UsageError
+
+_PACKAGE = "pcbench_kernels"
+_FOLDER = "kernels"
+
+
+@dataclass(frozen=True)
+class Code:
+    """Kernels, and how a process imports them.
+
+    Attributes:
+        label: What people call them.
+        names: Those of the folder ``kernels``.
+        folder: Where files and modules are looked for.
+        path: Folders that come first where a process imports from; none for the running pcbench's kernels.
+        triton: The version that compiles them; None for the installed one.
+    """
+
+    label: str
+    names: tuple[str, ...]
+    folder: Path
+    path: tuple[Path, ...] = ()
+    triton: str | None = None
+
+    def has(self, kernel: str) -> bool:
+        """Whether it has a kernel of this name; of a function, that is seen when it is imported."""
+        if is_file(kernel):
+            return (self.folder / kernel).is_file()
+        return is_function(kernel) or kernel in self.names
+
+
+def running(triton: str | None = None) -> Code:
+    """The kernels of the running pcbench; files and modules are looked for in the current folder."""
+    label = "the working code" if triton is None else f"triton {triton}"
+    return Code(label, discovery.names(_own_kernels()), Path.cwd(), triton=triton)
+
+
+def of_tree(root: Path, what: str, scratch: Path, triton: str | None = None) -> Code:
+    """The kernels of a commit of the repository in ``root``, or of another folder.
+
+    Args:
+        scratch: An empty folder for what is checked out; it lasts as long as the processes.
+
+    Raises:
+        UsageError: It is neither.
+        PcbenchError: It cannot be checked out.
+    """
+    whole = side_trees.resolve(root, what)
+    if whole is not None:
+        tree = side_trees.checked_out(root, whole, scratch / "tree")
+        label = what if what.startswith(whole[:8]) else f"{what} ({whole[:8]})"
+    elif Path(what).is_dir():
+        tree, label = Path(what).resolve(), what
+    else:
+        hint = "a side is a JSON file that --json wrote, a commit of the repository here, or a folder"
+        raise UsageError(f"there is no side {what}", hint=hint)
+    names = discovery.names(tree / _FOLDER) if (tree / _FOLDER / "__init__.py").is_file() else ()
+    links = scratch / "packages"
+    links.mkdir()
+    (links / "pcbench").symlink_to(Path(pcbench.__file__).resolve().parent, target_is_directory=True)
+    # A tree without kernels of ours may have others: those need the package for what they end in.
+    kernels = tree / _FOLDER if names else _own_kernels()
+    (links / _PACKAGE).symlink_to(kernels, target_is_directory=True)
+    return Code(label, names, tree, (links,), triton)
+
+
+def rows_of_file(path: Path, asked: Asked) -> tuple[CodegenRow, ...]:
+    """The rows of a JSON file that were asked for.
+
+    Raises:
+        UsageError: It cannot be read, or has not what was asked for.
+    """
+    try:
+        text = parsing.read_text(path)
+    except ResultsError as error:
+        raise UsageError(f"{path} {error.problem}") from error
+    rows = read_rows(text, str(path))
+    if asked.kernels:
+        rows = tuple(row for row in rows if row.key.kernel in asked.kernels)
+    if asked.targets:
+        rows = tuple(row for row in rows if row.key.target in ("", *asked.targets))
+    return rows
+
+
+def check_kernels(kernels: Sequence[str], *places: Code) -> None:
+    """Refuse a kernel that none of the places has.
+
+    Raises:
+        UsageError: One is nowhere, or is a path that a commit cannot have.
+    """
+    for kernel in kernels:
+        if is_file(kernel) and Path(kernel).is_absolute() and any(place.path for place in places):
+            raise UsageError(f"{kernel} is the same file on both sides", hint="give its path from the current folder")
+        if any(place.has(kernel) for place in places):
+            continue
+        if is_file(kernel):
+            raise UsageError(f"there is no file {kernel} in {' or '.join(place.label for place in places)}")
+        known = tuple(dict.fromkeys(name for place in places for name in place.names))
+        if not known:
+            raise UsageError(f"there is no kernel {kernel!r}: {places[0].label} has none")
+        discovery.check_name("kernel", kernel, known)
+
+
+def measure(
+    code: Code, kernels: Sequence[str], asked: Asked, step: Step, on_row: Callable[[CodegenRow], None]
+) -> tuple[CodegenRow, ...]:
+    """Compile what the place has of the kernels; ``on_row`` is given each row as soon as it is there.
+
+    Raises:
+        PcbenchError: Its Triton cannot be had, or another one compiled.
+    """
+    wanted = [kernel for kernel in kernels if code.has(kernel)]
+    if not wanted:
+        return ()
+    folder = None if code.triton is None else _codegen_triton.folder_of(code.triton, step)
+    setting = Setting("", threads=1, timeout_s=asked.timeout_s, cwd=code.folder, env=_environment(code, folder, wanted))
+    said = ""
+
+    def stage(what: str) -> None:
+        nonlocal said
+        if what != said:
+            step(f"{code.label}: {what}")
+        said = what
+
+    def row(told: Mapping[str, object]) -> CodegenRow:
+        found = read_row(told, f"a row of {code.label}")
+        if code.triton is not None and found.triton not in ("", code.triton):
+            raise PcbenchError(f"triton {code.triton} was to compile {found.key}, and triton {found.triton} did")
+        return found
+
+    collected = codegen_asking.collect(
+        setting,
+        wanted,
+        asked.chips,
+        asked.configs or "first",
+        lambda told: on_row(row(told)),
+        stage,
+        signature=asked.signature,
+        constexprs=asked.constexprs,
+        assembly=asked.assembly,
+    )
+    return tuple(map(row, collected))
+
+
+def steps_of(kernels: Sequence[str], asked: Asked) -> int:
+    """How many steps measuring a place takes at most: torch, and each kernel, loaded and compiled for each target."""
+    return 1 + len(kernels) * (1 + len(asked.chips))
+
+
+def _environment(code: Code, triton: Path | None, kernels: Sequence[str]) -> dict[str, str | None]:
+    """What a process needs to import these kernels with this Triton, and nothing of an installed one."""
+    places = [*([triton] if triton else []), *code.path]
+    if code.path and any(is_file(kernel) or is_function(kernel) for kernel in kernels):
+        places.append(code.folder)  # else modules that are installed from the working tree would stand for the commit's
+    if not places:
+        return {}
+    path = os.pathsep.join(filter(None, (*map(str, places), os.environ.get("PYTHONPATH"))))
+    checked = {"PCBENCH_CHECKOUT": str(code.path[0])} if code.path else {}
+    return {"PYTHONPATH": path, "PYTHONHOME": None, **checked}
+
+
+def _own_kernels() -> Path:
+    spec = importlib.util.find_spec(_PACKAGE)
+    if spec is None or spec.origin is None:
+        raise PcbenchError(f"the running pcbench has no {_PACKAGE}", hint="install it whole")
+    return Path(spec.origin).resolve().parent
