@@ -114,7 +114,6 @@ def test_options_that_a_probe_of_the_instruction_set_found_are_forgotten_before_
     assert [isa.build_arch_flags() for isa in known] != before
 
     bundled._forget()
-
     assert [isa.build_arch_flags() for isa in known] == before
 
 
