@@ -171,7 +171,7 @@ def test_the_worst_compilation_comes_first_and_decides_the_exit_code() -> None:
 
     assert [(c.key.target, c.weight) for c in found.changes] == [("sm_100", HARD), ("sm_100", SOFT), ("sm_90", SOFT)]
     assert found.exit_code == 1
-    assert "to confirm: bench_kernels for softmax on sm_100 (B200)" in shown
+    assert "to confirm: timing softmax on sm_100 (B200)" in shown
     assert shown.endswith("1 hard, 2 soft; 1 of 3 compilations are the same machine code")
     assert diff(before[:1], [soft]).exit_code == 0
     assert diff([told()], [failed("TIMED_OUT", "late")]).exit_code == 2

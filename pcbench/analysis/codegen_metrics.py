@@ -63,7 +63,7 @@ def _confirm(pair: Pair, rule: str) -> str:
     if rule == "metrics":
         return "both sides measured by the same pcbench"
     card = f" ({CARDS[key.target]})" if key.target in CARDS else ""
-    return f"bench_kernels for {key.kernel} on {key.target}{card}, both sides in turn: only a GPU tells the time"
+    return f"timing {key.kernel} on {key.target}{card}, both sides in turn: only a GPU tells"
 
 
 def _both(pair: Pair, metric: str) -> tuple[float, float] | None:

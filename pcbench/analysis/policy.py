@@ -32,7 +32,7 @@ class Policy:
         quorum: The share of pairs that must lie beyond ``delta`` on one side.
         slow_s: From here on a case is slow: a pair takes seconds, so that it has the next three instead.
         slow_delta, slow_pairs, slow_quorum: Likewise, for what starts processes and reads files: its pairs lie further
-            apart, and 10 % more was beyond 5 % in four of five.
+            apart.
         stored_delta: Stored timings, which were taken at different times, are suspects beyond this, and no more.
         stored_ratio: Beyond this, with every sample on one side, they are believed: no night of unchanged code was so
             far from its past in 47,400 (docs/judge.md).

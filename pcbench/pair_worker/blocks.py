@@ -48,15 +48,16 @@ def timed(benchmark: Any, case: str, plan: Plan | None, turns: Turns | None) -> 
 
 
 def _in_turn(benchmark: Any, plan: Plan, turns: Turns) -> list[float]:
-    took = [0.0]
+    took = math.inf  # the first blocks are discarded as they are
 
     def block() -> float:
+        nonlocal took
         started = time.perf_counter()
         (found,) = _blocks(benchmark, plan["number"], 1)
-        took[0] = time.perf_counter() - started
+        took = time.perf_counter() - started
         return found
 
-    return turns.taken(plan["blocks"], block, lambda: block() if took[0] < _WARMED_S else None)
+    return turns.taken(plan["blocks"], block, lambda: block() if took < _WARMED_S else None)
 
 
 def planned(benchmark: Any) -> Plan:
