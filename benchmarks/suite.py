@@ -54,6 +54,28 @@ SEEDED, SEEDED_BY = ("guard_seconds", "guard_slope_seconds"), "pcbench.guard_tra
 DOCUMENTS = ["load_compiled_function", *(["torch_compiler_api"] if PROFILE == "full" else [])]
 
 
+def _launches() -> list[str]:
+    """Every kernel at each of its sizes and dtypes, as ``softmax float16 rows=4096 columns=1024``, from its source."""
+    found = []
+    for name in _names("../kernels"):
+        tree = ast.parse((_PACKAGE.parent / "kernels" / f"{name}.py").read_text(encoding="utf-8"))
+        kernel = next(
+            node for node in tree.body if isinstance(node, ast.Assign) and ast.unparse(node.targets) == "KERNEL"
+        )
+        given = {word.arg: word.value for word in kernel.value.keywords}
+        shapes = eval(compile(ast.Expression(given["shapes"]), name, "eval"), {"__builtins__": {}})
+        dtypes = [ast.unparse(dtype).removeprefix("torch.") for dtype in given["dtypes"].elts]
+        for shape in shapes:
+            sizes = " ".join(f"{extent}={size}" for extent, size in shape.items())
+            found += [f"{name} {dtype} {sizes}" for dtype in dtypes]
+    return found
+
+
+KERNELS = _names("../kernels")
+CHIPS = ["sm_90", "sm_100", *(["sm_80", "gfx942"] if PROFILE == "full" else [])]
+LAUNCHES = _launches()
+
+
 def require_commit(*case):
     """Make a case n/a, with its reason in the result's sidecar, on a commit that has nothing to measure it with."""
     if tracking is None:

@@ -29,8 +29,8 @@ def _forward(x, weight, bias, y, means, scales, stride, columns, epsilon, BLOCK:
     inside = column < columns
     values = tl.load(x + row * stride + column, mask=inside, other=0).to(tl.float32)
     mean = tl.sum(values, 0) / columns
-    centred = tl.where(inside, values - mean, 0.0)
-    scale = tl.rsqrt(tl.sum(centred * centred, 0) / columns + epsilon)
+    centred = values - mean
+    scale = tl.rsqrt(tl.sum(tl.where(inside, centred * centred, 0.0), 0) / columns + epsilon)
     tl.store(means + row, mean)
     tl.store(scales + row, scale)
     weights = tl.load(weight + column, mask=inside, other=0).to(tl.float32)

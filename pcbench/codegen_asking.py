@@ -33,7 +33,7 @@ def row(kernel: str, target: str, status: Status, reason: str | None, **more: An
     """A row with what is known, and empty for the rest."""
     named = {"kernel": kernel, "function": "", "sizes": "", "dtype": "", "config": "", "target": target}
     outcome = {"status": str(status), "reason": reason, "assembler": "", "triton": ""}
-    made: Row = {"metrics": {}, "words": {}, "mix": {}, "warnings": [], "sha256": None}
+    made: Row = {"metrics": {}, "words": {}, "mix": {}, "warnings": [], "sha256": None, "work": None}
     took: Row = {"stage_cpu_s": {}, "compile_cpu_s": None, "compile_wall_s": None, "hit_s": None}
     return {**named, **outcome, **made, **took, **more}
 
@@ -52,10 +52,10 @@ def collect(
 ) -> list[Row]:
     """A row for each launch of each kernel, at each of its sizes and dtypes, on each chip; in that order.
 
-    A row is of strings but for ``metrics``, ``words`` and ``mix``, which are by name, ``warnings``, and what it took in
-    seconds. Where a process dies, the kernel and chip that it was at get a row that says how, beside those that they
-    have, and the others are asked for in a new process. A process that ran past the setting's limit is such a death
-    where it had all its time for this kernel and chip; else they get a process of their own first.
+    A row is of strings but for ``metrics``, ``words``, ``mix`` and ``work``, which are by name, ``warnings``, and what
+    it took in seconds. Where a process dies, the kernel and chip that it was at get a row that says how, beside those
+    that they have, and the others are asked for in a new process. A process that ran past the setting's limit is such a
+    death where it had all its time for this kernel and chip; else they get a process of their own first.
 
     Args:
         setting: Its target is of no account.

@@ -3,8 +3,9 @@
 ``<results>/<machine>/<commit8>-<environment>.context``, JSON lines: the first is one object (schema, commit,
 environment, torch, torch_git, triton, python, threads, isa, gpu, driver, profile, flags, compiler, load_average), each
 later one is ``{"case", "status", "reason"}``, or ``{"case", "claim"}`` with what became of a claim that a case counts,
-or ``{"case", "census"}`` with the whole census that a case has an entry of. Of two lines about a case, about its claim,
-or about the census of a target, the later counts.
+or ``{"case", "census"}`` with the whole census that a case has an entry of, or ``{"case", "codegen"}`` with the rows of
+a kernel and target that a case has a number of, or ``{"case", "kernel_times"}`` with all that timing a kernel told. Of
+two lines about the same, the later counts.
 """
 
 from __future__ import annotations
@@ -58,6 +59,19 @@ def add_census(path: Path, case: str, target: str, census: Mapping[str, Any]) ->
         file.write(json.dumps({"case": case, "census": {"target": target, **census}}) + "\n")
 
 
+def add_codegen(path: Path, case: str, kernel: str, target: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Append what the compiler made of a kernel for a target, which the case has a number of: rows of codegen."""
+    with path.open("a") as file:
+        told = {"kernel": kernel, "target": target, "rows": list(rows)}
+        file.write(json.dumps({"case": case, "codegen": told}) + "\n")
+
+
+def add_kernel_times(path: Path, case: str, times: Mapping[str, Any]) -> None:
+    """Append what timing a kernel told, beside the case's number: the fields of ``KernelTimes``."""
+    with path.open("a") as file:
+        file.write(json.dumps({"case": case, "kernel_times": dict(times)}) + "\n")
+
+
 def _write(path: Path, lines: Sequence[str]) -> None:
     write_whole(path, ("\n".join(lines) + "\n").encode())
 
@@ -66,8 +80,9 @@ def _about(line: str) -> tuple[str, str | None] | None:
     """The case of a line and what of it beside why it has no number; None where a killed run left it unfinished."""
     try:
         told = json.loads(line)
-        if "census" in told:
-            return told["case"], "its census"
+        for kind in ("census", "codegen", "kernel_times"):
+            if kind in told:
+                return told["case"], kind
         return told["case"], told["claim"]["id"] if "claim" in told else None
     except (ValueError, KeyError, TypeError):
         return None

@@ -130,7 +130,8 @@ def _run(path: Path, machine: Machine, suite: Mapping[str, Benchmark], problems:
     run = Run(commit, _date(raw.get("date")), environment, machine, None, measurements, absences, left_out)
     if sidecar is None:
         return run
-    return replace(run, context=sidecar.context, claims=sidecar.claims, censuses=sidecar.censuses)
+    run = replace(run, context=sidecar.context, claims=sidecar.claims, censuses=sidecar.censuses)
+    return replace(run, codegen=sidecar.codegen, kernel_times=sidecar.kernel_times)
 
 
 def _date(value: object) -> datetime:

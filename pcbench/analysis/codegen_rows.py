@@ -9,6 +9,7 @@ from typing import Any
 
 from pcbench.analysis.parsing import expect, load_json, optional
 from pcbench.errors import ResultsError, UsageError
+from pcbench.kernel_samples import Work, read_work
 from pcbench.status import Status
 
 SCHEMA = 1
@@ -54,6 +55,7 @@ class CodegenRow:
         stage_cpu_s: CPU seconds by stage of ``compile_cpu_s``.
         hit_s: Wall seconds of finding it in the disk's cache.
         assembly: The machine code as text, where it was asked for.
+        work: What the whole call has to move and to compute at these sizes; None of a plain function.
     """
 
     key: Key
@@ -71,6 +73,7 @@ class CodegenRow:
     compile_wall_s: float | None = None
     hit_s: float | None = None
     assembly: str | None = None
+    work: Work | None = None
 
 
 def read_rows(text: str, where: str) -> tuple[CodegenRow, ...]:
@@ -138,12 +141,21 @@ def _row(told: Mapping[str, Any]) -> CodegenRow:
         compile_wall_s=_number(told, "compile_wall_s"),
         hit_s=_number(told, "hit_s"),
         assembly=optional(told.get("assembly"), str, "assembly"),
+        work=_work(told),
     )
     wanted = {"function": key.function, "target": key.target, "sha256": row.sha256, "metrics": row.metrics}
     lacking = [name for name, value in wanted.items() if not value] if row.status is Status.OK else []
     if lacking:
         raise ResultsError(f"has status OK and no {', '.join(lacking)}")
     return row
+
+
+def _work(told: Mapping[str, Any]) -> Work | None:
+    work = optional(told.get("work"), dict, "work")
+    try:
+        return None if work is None else read_work(work)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ResultsError(f"work has another form: {type(error).__name__}: {error}") from error
 
 
 def _text(told: Mapping[str, Any], name: str) -> str:

@@ -9,8 +9,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Literal
 
+from pcbench.analysis.codegen_rows import CodegenRow
 from pcbench.claims import ClaimResult
 from pcbench.guard_samples import Census
+from pcbench.kernel_samples import KernelTimes
 
 LEFT_OUT = "LEFT_OUT"
 """The status of a case that a night left out on purpose, for its budget."""
@@ -158,6 +160,8 @@ class Run:
         left_out: Benchmark to the reason why its result is no part of the series, such as another version.
         claims: A document's claim, by its id, to what became of it.
         censuses: A model to the census of its guards.
+        codegen: A kernel and a target to what the compiler made of it.
+        kernel_times: A launch, as ``softmax float16 rows=4096 columns=1024``, to what timing it on a GPU told.
     """
 
     commit: str
@@ -170,6 +174,8 @@ class Run:
     left_out: Mapping[str, str] = field(default_factory=dict)
     claims: Mapping[str, ClaimResult] = field(default_factory=dict)
     censuses: Mapping[str, Census] = field(default_factory=dict)
+    codegen: Mapping[tuple[str, str], tuple[CodegenRow, ...]] = field(default_factory=dict)
+    kernel_times: Mapping[str, KernelTimes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -103,6 +103,7 @@ def _rows(
             "dtype": place.dtype,
             "assembler": compiling.assembler(chip),
             "triton": triton.__version__,
+            "work": None if place.work is None else asdict(place.work),
         }
         try:
             chosen = recording.variants(place, first=request.configs == "first")

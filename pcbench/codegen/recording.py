@@ -17,6 +17,7 @@ from triton.runtime.jit import JITFunction, KernelInterface
 
 from pcbench import discovery
 from pcbench.errors import UnavailableError, UsageError
+from pcbench.kernel_samples import Work
 
 _POINTED = {
     "fp16": torch.float16,
@@ -65,11 +66,13 @@ class Tracked:
     Attributes:
         sizes: In words, such as ``rows=4096 columns=1024``; for a plain function, the types of its parameters.
         dtype: torch's name of it; empty for a plain function.
+        work: What the whole call has to do; None for a plain function.
     """
 
     sizes: str
     dtype: str
     launch: Callable[[], object]
+    work: Work | None = None
 
 
 @dataclass(frozen=True)
@@ -105,7 +108,9 @@ def tracked(name: str, cwd: Path, signature: str | None, constexprs: Mapping[str
 
 def _at(kernel: Kernel, sizes: Sizes, dtype: torch.dtype) -> Tracked:
     words = " ".join(f"{extent}={size}" for extent, size in sizes.items())
-    return Tracked(words, _dtype(dtype), lambda: kernel.launch(*kernel.inputs(sizes, dtype, "meta")))
+    moved, requested = kernel.bytes_moved(sizes, dtype), kernel.bytes_requested(sizes, dtype)
+    work = Work(moved, requested, kernel.flops(sizes), kernel.bound)
+    return Tracked(words, _dtype(dtype), lambda: kernel.launch(*kernel.inputs(sizes, dtype, "meta")), work)
 
 
 def _plain(name: str, function: Any, signature: str | None, constexprs: Mapping[str, int | str]) -> Tracked:

@@ -1,0 +1,127 @@
+"""What is known of a Triton kernel's time on a GPU, and of the work that bounds it. Shared by both halves; no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a kernel has to do at its sizes, by its own model, which is tested in the interpreter.
+
+    Attributes:
+        bytes_moved: Read or written at least once; what is read twice counts once.
+        bytes_requested: Asked for by its programs in all, with the first configuration.
+        flops: Floating-point operations; a multiplication and an addition are two.
+        bound: What limits it: ``memory``, or ``compute`` where that is the tensor cores.
+    """
+
+    bytes_moved: int
+    bytes_requested: int
+    flops: int
+    bound: Literal["memory", "compute"]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One timed launch, or one burst of them.
+
+    Attributes:
+        seconds: Of one launch, from the GPU's own clock.
+        sm_clock_mhz: The clock of its multiprocessors around then; None where the driver does not tell.
+        throttled: Why that clock was held down, in the driver's words; empty where it was not, None where it is not
+            told.
+    """
+
+    seconds: float
+    sm_clock_mhz: float | None
+    throttled: str | None
+
+
+@dataclass(frozen=True)
+class KernelTimes:
+    """A kernel at one of its sizes and dtypes, timed on a GPU in one process, in turn with torch's own.
+
+    Attributes:
+        kernel, sizes, dtype: As in a row of codegen: ``rows=4096 columns=1024``, ``float16``.
+        gpu: The card's name.
+        config: What the kernel was launched with, a word for each launch that was tuned, such as
+            ``BLOCK_M=128 num_warps=8``; empty where nothing is chosen.
+        samples: The kernel's, each against the rival's of the same place.
+        rival: What torch runs for the same: ``torch.softmax``, say; empty where there is none to time.
+        rival_samples: The rival's; as many, or none.
+        copy_bytes_per_s: The session's roof of memory: what a copy of a large tensor reached, in bytes read and
+            written.
+        matmul_flops_per_s: The session's roof of the tensor cores by dtype: what torch's large matmul reached.
+        working_set_bytes: All inputs that the launches go through in turn, and their outputs.
+        l2_bytes: The GPU's second-level cache.
+        unavailable: What of it could not be had, such as ``clocks``, with the reason.
+    """
+
+    kernel: str
+    sizes: str
+    dtype: str
+    gpu: str
+    work: Work
+    config: str
+    samples: tuple[Sample, ...]
+    rival: str
+    rival_samples: tuple[Sample, ...]
+    copy_bytes_per_s: float
+    matmul_flops_per_s: Mapping[str, float]
+    working_set_bytes: int
+    l2_bytes: int
+    unavailable: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def launch(self) -> str:
+        """``softmax float16 rows=4096 columns=1024``."""
+        return launch_name(self.kernel, self.dtype, self.sizes)
+
+
+def launch_name(kernel: str, dtype: str, sizes: str) -> str:
+    """What people and asv call a kernel at sizes and a dtype: ``softmax float16 rows=4096 columns=1024``."""
+    return " ".join(filter(None, (kernel, dtype, sizes)))
+
+
+def read_work(stored: Mapping[str, Any]) -> Work:
+    """Work from its fields, as :func:`dataclasses.asdict` gives them and JSON keeps them.
+
+    Raises:
+        KeyError, TypeError, ValueError: It has another form.
+    """
+    bound = stored["bound"]
+    if bound not in ("memory", "compute"):
+        raise ValueError(f"{bound!r} bounds no kernel")
+    return Work(int(stored["bytes_moved"]), int(stored["bytes_requested"]), int(stored["flops"]), bound)
+
+
+def read_times(stored: Mapping[str, Any]) -> KernelTimes:
+    """Times from their fields, likewise.
+
+    Raises:
+        KeyError, TypeError, ValueError: They have another form.
+    """
+    texts = {name: str(stored[name]) for name in ("kernel", "sizes", "dtype", "gpu", "config", "rival")}
+    return KernelTimes(
+        **texts,
+        work=read_work(stored["work"]),
+        samples=tuple(map(_sample, stored["samples"])),
+        rival_samples=tuple(map(_sample, stored["rival_samples"])),
+        copy_bytes_per_s=float(stored["copy_bytes_per_s"]),
+        matmul_flops_per_s={str(dtype): float(rate) for dtype, rate in stored["matmul_flops_per_s"].items()},
+        working_set_bytes=int(stored["working_set_bytes"]),
+        l2_bytes=int(stored["l2_bytes"]),
+        unavailable={str(what): str(why) for what, why in stored["unavailable"].items()},
+    )
+
+
+def _sample(stored: Mapping[str, Any]) -> Sample:
+    clock, throttled = stored["sm_clock_mhz"], stored["throttled"]
+    return Sample(
+        float(stored["seconds"]),
+        None if clock is None else float(clock),
+        None if throttled is None else str(throttled),
+    )
