@@ -54,26 +54,44 @@ SEEDED, SEEDED_BY = ("guard_seconds", "guard_slope_seconds"), "pcbench.guard_tra
 DOCUMENTS = ["load_compiled_function", *(["torch_compiler_api"] if PROFILE == "full" else [])]
 
 
-def _launches() -> list[str]:
-    """Every kernel at each of its sizes and dtypes, as ``softmax float16 rows=4096 columns=1024``, from its source."""
+def _launches(folder) -> list[str]:
+    """Every kernel at each of its sizes and dtypes, as ``softmax float16 rows=4096 columns=1024``, from its source.
+
+    Raises:
+        ValueError: A kernel does not have them written out.
+    """
     found = []
-    for name in _names("../kernels"):
-        tree = ast.parse((_PACKAGE.parent / "kernels" / f"{name}.py").read_text(encoding="utf-8"))
-        kernel = next(
-            node for node in tree.body if isinstance(node, ast.Assign) and ast.unparse(node.targets) == "KERNEL"
-        )
-        given = {word.arg: word.value for word in kernel.value.keywords}
-        shapes = eval(compile(ast.Expression(given["shapes"]), name, "eval"), {"__builtins__": {}})
-        dtypes = [ast.unparse(dtype).removeprefix("torch.") for dtype in given["dtypes"].elts]
-        for shape in shapes:
-            sizes = " ".join(f"{extent}={size}" for extent, size in shape.items())
-            found += [f"{name} {dtype} {sizes}" for dtype in dtypes]
+    for file in sorted(folder.glob("[!_]*.py")):
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets) == "KERNEL":
+                break
+        else:
+            raise ValueError(f"{file} does not end in KERNEL = Kernel(...)")
+        given = {word.arg: word.value for word in getattr(node.value, "keywords", ())}
+        try:
+            shapes = eval(compile(ast.Expression(given["shapes"]), str(file), "eval"), {"__builtins__": {}})
+            sizes = [" ".join(f"{extent}={size}" for extent, size in shape.items()) for shape in shapes]
+            dtypes = [_dtype(value) for value in given["dtypes"].elts]
+        except (KeyError, AttributeError, NameError, TypeError) as error:
+            raise ValueError(
+                f"{file} has to write out its shapes and dtypes in KERNEL = Kernel(...), as "
+                f'shapes=({{"rows": 4096}},), dtypes=(torch.float16,): {type(error).__name__}: {error}'
+            ) from error
+        found += [f"{file.stem} {dtype} {shape}" for shape in sizes for dtype in dtypes]
     return found
+
+
+def _dtype(value) -> str:
+    written = ast.unparse(value)
+    if not written.startswith("torch."):
+        raise TypeError(f"{written} is not of the form torch.float16")
+    return written.removeprefix("torch.")
 
 
 KERNELS = _names("../kernels")
 CHIPS = ["sm_90", "sm_100", *(["sm_80", "gfx942"] if PROFILE == "full" else [])]
-LAUNCHES = _launches()
+LAUNCHES = _launches(_PACKAGE.parent / "kernels")
+COMPILES = 3 if PROFILE == "full" and not FEW and not ONE_SAMPLE else 1  # processes that compile a kernel
 
 
 def require_commit(*case):

@@ -6,7 +6,9 @@ pcbench: it can be copied out. What launches a kernel takes tensors on any devic
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -55,8 +57,22 @@ class Kernel:
     reduced: bool = False
 
 
+_INPUT_SET = ContextVar("_INPUT_SET", default=0)
+
+
+@contextmanager
+def input_set(number: int) -> Iterator[None]:
+    """Within it :func:`normal` gives numbers of that set's own, the same in every process; elsewhere those of set 0."""
+    before = _INPUT_SET.set(number)
+    try:
+        yield
+    finally:
+        _INPUT_SET.reset(before)
+
+
 def normal(seed: int, *shape: int, dtype: torch.dtype, device: str) -> torch.Tensor:
     """Normally distributed numbers, the same in every process; on the device ``meta`` there are no numbers at all."""
     if device == "meta":
         return torch.empty(shape, dtype=dtype, device=device)
-    return torch.randn(shape, dtype=dtype, device=device, generator=torch.Generator(device).manual_seed(seed))
+    generator = torch.Generator(device).manual_seed(seed + 7919 * _INPUT_SET.get())
+    return torch.randn(shape, dtype=dtype, device=device, generator=generator)

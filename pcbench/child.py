@@ -41,6 +41,8 @@ _ANSWERS = {
     "guard_subtrees": "pcbench.guards.subtrees",
     "guard_remedies": "pcbench.guards.remedies",
     "guard_instructions": "pcbench.guards.instructions",
+    "find_gpu": "pcbench.kernel_timing.finding",
+    "kernel_times": "pcbench.kernel_timing.answering",
 }
 """The module that answers a request has a function of its name, and the ``Request`` that it takes."""
 

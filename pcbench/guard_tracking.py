@@ -1,34 +1,30 @@
 """The asv benchmarks of guards: census, cost, slopes of families, instructions. Needs no torch.
 
-Every process gives what several cases need: it is kept in PCBENCH_STORE's folder until each case has had it, and so is
-the reason where there was nothing. A whole census goes into the result's sidecar.
+Every process gives what several cases need. A whole census goes into the result's sidecar.
 """
 
 from __future__ import annotations
 
 import functools
-import json
 import os
-import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from pcbench import checkout, discovery, guard_families, guard_sampling, instruction_counting, processes, sidecar
+from pcbench import checkout, discovery, guard_families, guard_sampling, instruction_counting, sidecar
 from pcbench.asking import Setting
-from pcbench.errors import PcbenchError, UnavailableError
+from pcbench.errors import PcbenchError
 from pcbench.guard_samples import DIFFERENCES, MEASURES, Cost, Sweep, read_census, read_cost, read_sweep, seconds_of
 from pcbench.sample_store import Absent
 from pcbench.slopes import slope
 from pcbench.status import Status
-from pcbench.tracked import Tracked, samples_of
+from pcbench.taken_once import taken_once
+from pcbench.tracked import Tracked, named, number_of, samples_of
 
 SLOPES = {"per guard": "per_guard_s", "per item": "per_item_s", "intercept": "intercept_s"}
 """What is tracked of a family's line, and the field of :class:`pcbench.slopes.Slope` that has it."""
 
-_UNSAFE = re.compile(r"[^\w.-]")
 _SIZED = " at "
 _LIMIT_S = 1200.0  # a family is compiled at several hundred of its guards
 
@@ -44,7 +40,7 @@ def guard_count(target: str, entry: str) -> float:
     """
 
     def measure() -> list[float]:
-        kept = _shared(f"census-{target}", entry, lambda: _agreed(target, entry))
+        kept = taken_once(f"guards-census-{target}", entry, lambda: _agreed(target, entry))
         if entry in kept["differing"]:
             raise PcbenchError(kept["differing"][entry])
         census = read_census(kept["census"])
@@ -52,8 +48,7 @@ def guard_count(target: str, entry: str) -> float:
             raise Absent(Status.UNAVAILABLE, census.unknown[entry])
         return [float(census.counts.get(entry, 0))]
 
-    found = samples_of((target, entry), measure)
-    return float(found["samples"][0]) if isinstance(found, dict) else found
+    return number_of((target, entry), measure)
 
 
 def guard_seconds(target: str, measure: str, count: int = 5) -> Tracked:
@@ -65,7 +60,7 @@ def guard_seconds(target: str, measure: str, count: int = 5) -> Tracked:
     def measured() -> list[float]:
         _refuse_unknown("measure of guards", measure, (*MEASURES, *DIFFERENCES))
         _refuse_unknown_target(target)
-        kept = _shared(f"cost-{target}", measure, lambda: _of_processes(guard_sampling.cost, target, count))
+        kept = taken_once(f"guards-cost-{target}", measure, lambda: _of_processes(guard_sampling.cost, target, count))
         return [_statistic(read_cost(stored), measure) for stored in kept]
 
     return samples_of((target, measure), measured)
@@ -81,7 +76,7 @@ def guard_slope_seconds(family: str, part: str, sizes: Sequence[int], count: int
         discovery.check_name("part of a slope", part, tuple(SLOPES))
         _refuse_unknown("guard family", family, guard_families.names())
         sweep = functools.partial(guard_sampling.sweep, sizes=sizes)
-        kept = _shared(f"sweep-{family}", part, lambda: _of_processes(sweep, family, count))
+        kept = taken_once(f"guards-sweep-{family}", part, lambda: _of_processes(sweep, family, count))
         return [float(getattr(slope(read_sweep(stored)), SLOPES[part])) for stored in kept]
 
     return samples_of((family, part), measure)
@@ -97,15 +92,14 @@ def guard_instructions(target: str, targets: Sequence[str]) -> float:
     def measure() -> list[float]:
         discovery.check_name("counted target", target, tuple(targets))
         _refuse_unknown_target(target.partition(_SIZED)[0])
-        kept = _shared("instructions", target, lambda: _instructions(targets))
+        kept = taken_once("guards-instructions", target, lambda: _instructions(targets))
         if target in kept["unavailable"]:
             raise Absent(Status.UNAVAILABLE, kept["unavailable"][target])
         if target in kept["failed"]:
             raise Absent("FAILED", kept["failed"][target])
         return [float(min(kept["values"][target]))]
 
-    found = samples_of((target,), measure)
-    return float(found["samples"][0]) if isinstance(found, dict) else found
+    return number_of((target,), measure)
 
 
 def _agreed(target: str, entry: str) -> dict[str, Any]:
@@ -121,8 +115,7 @@ def _agreed(target: str, entry: str) -> dict[str, Any]:
     census = asdict(replace(counted.census, counts=agreed, unknown={**counted.census.unknown, **differing}))
     context = os.environ.get("PCBENCH_CONTEXT")
     if context:
-        case = f"{os.environ.get('PCBENCH_BENCHMARK', 'unnamed')}({target}, {entry})"
-        sidecar.add_census(Path(context), case, target, census)
+        sidecar.add_census(Path(context), named((target, entry)), target, census)
     return {"census": census, "differing": differing}
 
 
@@ -163,46 +156,6 @@ def _of_processes(take: Callable[[Setting], Cost | Sweep], target: str, count: i
     if os.environ.get("PCBENCH_ONE_SAMPLE"):
         return [asdict(take(_setting(target))) for _ in range(count)]
     return [asdict(take(_setting(target, seed))) for seed in range(1, count + 1)]
-
-
-def _shared(record: str, use: str, take: Callable[[], Any]) -> Any:
-    """What was taken for another use and not yet used for this one, else what ``take`` gives now.
-
-    Raises:
-        Absent: There was nothing to take, for this reason.
-    """
-    with _store() as folder:
-        file = folder / f"guards-{_UNSAFE.sub('_', record)}.json"
-        if not file.is_file() or use in json.loads(file.read_text())["used"]:
-            file.write_text(json.dumps({"used": []} | _outcome(take)))
-        known = json.loads(file.read_text())
-        known["used"].append(use)
-        file.write_text(json.dumps(known))
-    if "absent" in known:
-        raise Absent(*known["absent"])
-    return known["taken"]
-
-
-def _outcome(take: Callable[[], Any]) -> dict[str, Any]:
-    try:
-        return {"taken": take()}
-    except Absent as absent:
-        return {"absent": (absent.status, absent.reason)}
-    except UnavailableError as error:
-        return {"absent": (Status.UNAVAILABLE, error.problem)}
-    except PcbenchError as error:
-        return {"absent": ("FAILED", str(error))}
-
-
-@contextmanager
-def _store() -> Iterator[Path]:
-    shared = os.environ.get("PCBENCH_STORE")
-    if shared:
-        Path(shared).mkdir(parents=True, exist_ok=True)
-        yield Path(shared)
-    else:
-        with processes.scratch() as folder:
-            yield folder
 
 
 def _refuse_unknown_target(target: str) -> None:

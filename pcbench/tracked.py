@@ -36,15 +36,24 @@ def samples_of(case: tuple[str, ...], measure: Callable[[], list[float]]) -> Tra
         status, reason = Status.UNAVAILABLE, error.problem
     except PcbenchError as error:
         status, reason = "FAILED", str(error)
-    benchmark = os.environ.get("PCBENCH_BENCHMARK", "unnamed")
-    named = f"{benchmark}({', '.join(case)})"
     context = os.environ.get("PCBENCH_CONTEXT")
     if context:
-        sidecar.add(Path(context), named, status, reason)
-    print(f"{named}: {status}: {reason}", file=sys.stderr)
+        sidecar.add(Path(context), named(case), status, reason)
+    print(f"{named(case)}: {status}: {reason}", file=sys.stderr)
     if status == Status.UNAVAILABLE:
         return math.nan
     raise SystemExit(1)
+
+
+def number_of(case: tuple[str, ...], measure: Callable[[], list[float]]) -> float:
+    """The one number that ``measure`` gives, likewise: without asv's statistics."""
+    found = samples_of(case, measure)
+    return float(found["samples"][0]) if isinstance(found, dict) else found
+
+
+def named(case: tuple[str, ...]) -> str:
+    """What the sidecar calls a case of the benchmark that this process runs."""
+    return f"{os.environ.get('PCBENCH_BENCHMARK', 'unnamed')}({', '.join(case)})"
 
 
 @contextmanager

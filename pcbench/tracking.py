@@ -19,12 +19,16 @@ from pathlib import Path
 from pcbench import checkout, discovery, sample_store
 from pcbench.asking import Setting
 from pcbench.claim_tracking import claims_holding as claims_holding
+from pcbench.codegen_tracking import codegen_compile_seconds as codegen_compile_seconds
+from pcbench.codegen_tracking import codegen_number as codegen_number
 from pcbench.errors import PcbenchError, UsageError
 from pcbench.guard_tracking import guard_count as guard_count
 from pcbench.guard_tracking import guard_instructions as guard_instructions
 from pcbench.guard_tracking import guard_seconds as guard_seconds
 from pcbench.guard_tracking import guard_slope_seconds as guard_slope_seconds
 from pcbench.hit_tracking import cache_hit_seconds as cache_hit_seconds
+from pcbench.kernel_tracking import kernel_seconds as kernel_seconds
+from pcbench.kernel_tracking import rival_seconds as rival_seconds
 from pcbench.sample_store import Absent, Store
 from pcbench.sample_store import SampleCounts as SampleCounts
 from pcbench.samples import EAGER, USUAL_TEMPERATURES, CaptureCounts, CapturePhases

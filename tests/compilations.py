@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pcbench.analysis.codegen_lines import Diff, Side
 from pcbench.analysis.codegen_rows import CodegenRow, read_row
+from pcbench.analysis.codegen_rules import compare
+from pcbench.analysis.policy import Policy
 
 METRICS: Mapping[str, float] = {
     "registers": 64,
@@ -69,3 +72,11 @@ def failed(status: str, reason: str, **changed: Any) -> dict[str, Any]:
 
 def rows(*those: Mapping[str, Any]) -> Sequence[CodegenRow]:
     return [read_row(dict(one), "a test") for one in those]
+
+
+def diff(
+    baseline: Sequence[Mapping[str, Any]], candidate: Sequence[Mapping[str, Any]], policy: Policy | None = None
+) -> Diff:
+    """What ``pcbench codegen diff`` makes of two files of rows; by the default policy where none is given."""
+    one, two = (Side(name, tuple(rows(*those))) for name, those in (("a.json", baseline), ("b.json", candidate)))
+    return Diff(one, two, compare(one.rows, two.rows, policy or Policy()))

@@ -34,3 +34,10 @@ def test_without_directions_by_parameter_the_benchmark_s_own_counts() -> None:
 def test_directions_of_another_form_are_an_error_that_names_the_benchmark() -> None:
     with pytest.raises(ResultsError, match=rf"worse_by of {NAME} is a text, not an object"):
         read_suite(declared(worse_by="up"))
+
+
+def test_which_number_of_machine_code_it_is_a_benchmark_says_itself_and_of_what_nobody_knows_there_is_none() -> None:
+    declared_by = {known: read_suite(declared(codegen=known))[NAME].codegen for known in ("spills", "speed", 3)}
+
+    assert declared_by == {"spills": "spills", "speed": "", 3: ""}
+    assert read_suite(declared())[NAME].codegen == ""

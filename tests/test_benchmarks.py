@@ -82,7 +82,7 @@ def load(setting, strategy, captured, temperature, *, hot=False, calls=False):
 # asv starts a process per phase and count: a few of them tell how the others would do.
 CASES = (
     "-b",
-    r"^(?!bench_capture\.(Counts|Phases)|bench_contract|bench_guards)",
+    r"^(?!bench_capture\.(Counts|Phases)|bench_contract|bench_guards|bench_codegen)",
     "-b",
     r"(Counts|Phases).*'(fxgraph_misses|dynamo_s|other_s)'",
 )

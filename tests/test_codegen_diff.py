@@ -105,3 +105,58 @@ def test_beside_a_file_its_kernels_and_targets_are_compiled_in_all_configuration
 
     assert main(["codegen", "diff", "a.json", "HEAD"]) == 0
     assert [asked[1:4] for asked in compiler.asked] == [(("one",), ("gfx942",), "all")]
+
+
+def test_a_case_of_the_policy_here_is_of_the_kernel_that_it_names(
+    compiler: Compiler, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["codegen", "vector_add", "softmax", "--target", "sm_90", "--json", "a.json"]) == 0
+    compiler.made = lambda kernel, chip, text: told("b", kernel=kernel, target=chip, registers=80, spill_loads=7)
+    assert main(["codegen", "vector_add", "softmax", "--target", "sm_90", "--json", "b.json"]) == 0
+    Path("pyproject.toml").write_text(
+        "[tool.pcbench.policy]\ncodegen_registers = 0.2\n"
+        '[[tool.pcbench.policy.case]]\nmatch = "softmax"\nignore = true\n'
+        '[[tool.pcbench.policy.case]]\nmatch = "vector_add *"\ncodegen_registers = 0.3\n'
+    )
+    capsys.readouterr()
+
+    assert main(["codegen", "diff", "a.json", "b.json", "--json", "-"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert [(change["kernel"], change["rule"]) for change in found["changes"]] == [("vector_add", "spills")]
+    assert (found["compared"], len(found["ignored"])) == (1, 1)
+    assert main(["codegen", "diff", "a.json", "b.json", "softmax"]) == 2
+    assert "the policy ignores 1 compilation: " in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("compiler")
+def test_a_commit_is_told_by_the_name_that_it_was_given_and_by_its_hash_once(
+    repository: git_history.Repository,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    commit = repository.commit({"kernels/__init__.py": "", "kernels/one.py": ""})
+    monkeypatch.chdir(repository.root)
+
+    assert main(["codegen", "diff", commit[:10], "HEAD"]) == 0
+    out = capsys.readouterr()
+    assert f"baseline: {commit[:8]}: sm_90, sm_100: triton" in out.out
+    assert f"candidate: HEAD ({commit[:8]}): sm_90" in out.out
+    assert "[1/8]" in out.err
+
+
+@pytest.mark.usefixtures("compiler")
+def test_a_side_without_kernels_takes_no_step_and_nothing_is_compared(
+    repository: git_history.Repository,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    repository.commit({"one.txt": ""})
+    repository.commit({"kernels/__init__.py": "", "kernels/one.py": ""})
+    monkeypatch.chdir(repository.root)
+
+    assert main(["codegen", "diff", "HEAD~1", "HEAD"]) == 2
+    out = capsys.readouterr()
+    assert "): it has none of these kernels" in out.out
+    assert "one: 2 compilations for sm_90, sm_100" in out.out
+    assert out.out.endswith("2 notes; nothing was compared\n")
+    assert "[1/4]" in out.err

@@ -5,26 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from compilations import METRICS, failed, rows, told
+from compilations import METRICS, diff, failed, rows, told
 
 from pcbench.analysis.codegen_changes import Change, Weight
-from pcbench.analysis.codegen_lines import Diff, Side, as_markdown, diff_json, diff_lines
+from pcbench.analysis.codegen_lines import diff_lines
 from pcbench.analysis.codegen_rules import compare
 from pcbench.analysis.policy import Policy, read_policy
 
 HARD, SOFT, NOTE, UNKNOWN = Weight.HARD, Weight.SOFT, Weight.NOTE, Weight.UNKNOWN
+DEFAULT = Policy()
 
 
 def changes(baseline: list[dict[str, Any]], candidate: list[dict[str, Any]]) -> tuple[Change, ...]:
-    return compare(rows(*baseline), rows(*candidate), Policy())
+    return compare(rows(*baseline), rows(*candidate), DEFAULT).changes
 
 
-def diff(baseline: list[dict[str, Any]], candidate: list[dict[str, Any]]) -> Diff:
-    return Diff(
-        Side("a.json", tuple(rows(*baseline))), Side("b.json", tuple(rows(*candidate))), changes(baseline, candidate)
-    )
-
-
+TILED = "v_mfma_f32_32x32x8_f16"
+MFMA = {"words": {"mma_class": TILED}}
 RULES: list[tuple[str, Weight, dict[str, Any], dict[str, Any], list[str]]] = [
     ("spills", HARD, {}, {"spill_stores": 3}, ["spill stores from 0 to 3"]),
     ("spills", HARD, {}, {"spill_loads": 2}, ["spill loads from 0 to 2"]),
@@ -35,12 +32,18 @@ RULES: list[tuple[str, Weight, dict[str, Any], dict[str, Any], list[str]]] = [
     ("occupancy", HARD, {}, {"warps": 4, "blocks_per_sm": 6, "occupancy": 0.375}, ["from 0.5 to 0.375"]),
     ("matrix", HARD, {}, {"mma": 0}, ["4 before, now 0"]),
     ("matrix", HARD, {}, {"words": {"mma_class": "HMMA"}}, ["HGMMA before, now HMMA"]),
+    ("matrix", HARD, MFMA, {"words": {"mma_class": "v_mfma_f32_32x32x8_bf16"}}, ["another kind", "now v_mfma_f32_32x"]),
+    ("matrix", HARD, MFMA, {"words": {"mma_class": f"{TILED}+v_mfma_f32_32x32x2_f32"}}, ["another kind"]),
+    ("matrix", SOFT, MFMA, {"words": {"mma_class": "v_mfma_f32_16x16x16_f16"}}, ["another tile", f"{TILED} before"]),
+    ("matrix", SOFT, MFMA, {"words": {"mma_class": f"v_mfma_f32_32x32x4_2b_f16+{TILED}"}}, ["another tile"]),
     ("copies", HARD, {}, {"async_copies": 0}, ["2 before, now 0"]),
     ("width", HARD, {}, {"global_128": 4}, ["from 8 to 4", "others rose from 4 to 8"]),
     ("width", SOFT, {}, {"global_128": 6, "global_access": 10}, ["from 8 to 6", "no others in their place"]),
     ("global", HARD, {}, {"global_access": 16}, ["from 12 to 16 (+33%, beyond 25%)"]),
+    ("global", HARD, {}, {"warps": 4, "global_access": 31}, ["by the warps of a block grew from 96 to 124 (+29%"]),
     ("warnings", HARD, {}, {"warnings": ["(C7511) wgmma is serialized"]}, ["0 before, now 1", "C7511"]),
     ("registers", SOFT, {}, {"registers": 72}, ["from 64 to 72 (+12%, beyond 10%)"]),
+    ("registers", SOFT, {"registers": 29}, {"registers": 32}, ["from 29 to 32 (+10.3%, beyond 10%)"]),
     ("shared memory", SOFT, {}, {"shared_bytes": 40960}, ["from 32,768 to 40,960"]),
     ("instructions", SOFT, {}, {"sass": 331}, ["from 300 to 331"]),
     ("barriers", SOFT, {}, {"barriers": 6}, ["from 4 to 6"]),
@@ -81,6 +84,10 @@ def test_less_of_something_is_called_neither_better_nor_worse(metric: str) -> No
     assert not {"better", "faster", "improved"} & set(" ".join(diff_lines(found)).split())
 
 
+def test_fewer_warps_that_make_the_accesses_of_a_block_among_them_are_not_more_accesses() -> None:
+    assert changes([told()], [told("b", warps=4, global_access=24)]) == ()
+
+
 def test_a_growth_within_its_threshold_is_not_said() -> None:
     within = {"registers": 70, "shared_bytes": 34000, "sass": 330, "barriers": 5, "ptx": 460, "global_access": 15}
 
@@ -90,9 +97,38 @@ def test_a_growth_within_its_threshold_is_not_said() -> None:
 def test_thresholds_are_of_the_policy() -> None:
     strict = read_policy({"codegen_registers": 0.01, "codegen_layouts": 5})
 
-    found = compare(rows(told()), rows(told("b", registers=65, convert_layout=6)), strict)
+    found = compare(rows(told()), rows(told("b", registers=65, convert_layout=6)), strict).changes
 
     assert [change.rule for change in found] == ["registers"]
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "softmax",
+        "softmax*",
+        "* sm_90 *",
+        "softmax _softmax sm_90 float16 rows=4096 columns=1024 BLOCK=1024 num_warps=8",
+    ],
+)
+def test_a_case_of_the_policy_has_thresholds_for_a_kernel_or_for_a_compilation_as_it_is_printed(pattern: str) -> None:
+    lax = read_policy({"case": [{"match": pattern, "codegen_registers": 0.5}]})
+    before = [told(target=chip) for chip in ("sm_90", "sm_100")]
+    after = [told("b", target=chip, registers=90) for chip in ("sm_90", "sm_100")]
+
+    found = diff(before, after, lax)
+
+    spared = {"sm_90"} if "sm_90" in pattern else {"sm_90", "sm_100"}
+    assert {change.key.target for change in found.changes} == {"sm_90", "sm_100"} - spared
+
+
+def test_later_cases_of_the_policy_win_and_those_of_asv_s_benchmarks_are_of_none_of_these() -> None:
+    asv = {"match": "bench_codegen.Codegen.track_spills(softmax, sm_90)", "ignore": True}
+    cases = [{"match": "softmax", "codegen_registers": 0.5}, {"match": "soft*", "codegen_registers": 0.01}, asv]
+
+    (change,) = diff([told()], [told("b", registers=65)], read_policy({"case": cases})).changes
+
+    assert "beyond 1%" in change.sentence
 
 
 def test_a_warning_that_differs_in_a_name_or_a_number_alone_is_not_new() -> None:
@@ -101,11 +137,13 @@ def test_a_warning_that_differs_in_a_name_or_a_number_alone_is_not_new() -> None
     assert changes([told(warnings=[before])], [told("b", warnings=[after])]) == ()
 
 
-def test_a_kernel_that_no_longer_compiles_is_hard_and_one_that_neither_side_compiles_is_not_compared() -> None:
+def test_a_kernel_that_no_longer_compiles_is_hard_and_one_that_neither_side_compiles_for_one_reason_is_a_note() -> None:
     refused = failed("COMPILE_FAILED", "out of registers")
 
     assert [(c.rule, c.weight) for c in changes([told()], [refused])] == [("compiles", HARD)]
-    assert [(c.rule, c.weight) for c in changes([refused], [refused])] == [("compiles", UNKNOWN)]
+    assert [(c.rule, c.weight) for c in changes([refused], [refused])] == [("compiles", NOTE)]
+    other = failed("COMPILE_FAILED", "no fp8")
+    assert [(c.rule, c.weight) for c in changes([refused], [other])] == [("compiles", UNKNOWN)]
     assert [(c.rule, c.weight) for c in changes([refused], [told()])] == [("compiles", NOTE)]
     assert [(c.rule, c.weight) for c in changes([told()], [failed("UNAVAILABLE", "no")])] == [("compiles", UNKNOWN)]
 
@@ -159,70 +197,3 @@ def test_two_calls_of_one_function_are_compared_each_with_its_own() -> None:
 
     assert changes([small, large], [small, large]) == ()
     assert len(changes([small, large], [large, small])) == 1
-
-
-def test_the_worst_compilation_comes_first_and_decides_the_exit_code() -> None:
-    soft = told("b", registers=80)
-    hard = told("c", target="sm_100", spill_stores=4, registers=80)
-    before = [told(), told(target="sm_100"), told(target="sm_80")]
-
-    found = diff(before, [soft, hard, told(target="sm_80")])
-    shown = "\n".join(diff_lines(found))
-
-    assert [(c.key.target, c.weight) for c in found.changes] == [("sm_100", HARD), ("sm_100", SOFT), ("sm_90", SOFT)]
-    assert found.exit_code == 1
-    assert "to confirm: timing softmax on sm_100 (B200)" in shown
-    assert shown.endswith("1 hard, 2 soft; 1 of 3 compilations are the same machine code")
-    assert diff(before[:1], [soft]).exit_code == 0
-    assert diff([told()], [failed("TIMED_OUT", "late")]).exit_code == 2
-    assert diff([], []).exit_code == 2
-
-
-def test_another_compiler_is_said_first_and_the_same_one_is_not() -> None:
-    other = diff([told(triton="3.6.0", assembler="ptxas 12.8.93")], [told()])
-    fewer = diff([told(), told(target="sm_80", assembler="ptxas 12.9.86")], [told()])
-
-    assert diff_lines(other)[:3] == [
-        "baseline: a.json: sm_90: triton 3.6.0 and ptxas 12.8.93",
-        "candidate: b.json: sm_90: triton 3.9.0 and ptxas 13.4.59",
-        "note: the compilers differ, so that what changed may be theirs and not the kernel's",
-    ]
-    assert not any(line.startswith("note: ") for line in diff_lines(fewer))
-
-
-def test_the_machine_code_of_a_change_is_shown_on_demand_without_addresses() -> None:
-    before = told(assembly="/*0010*/ LDG.E.128 R4 ;\n/*0020*/ EXIT ;")
-    found = diff([before], [told("b", assembly="/*0010*/ LDG.E.U16 R4 ;\n/*0030*/ EXIT ;", global_128=0)])
-
-    shown = "\n".join(diff_lines(found, code=True))
-
-    assert "-LDG.E.128 R4 ;" in shown
-    assert "+LDG.E.U16 R4 ;" in shown
-    assert " EXIT ;" in shown
-    assert "0030" not in shown
-    assert "LDG" not in "\n".join(diff_lines(found))
-
-
-def test_markdown_has_a_row_for_each_change_and_nothing_in_it_marks_anything() -> None:
-    found = diff([told()], [told("b", warnings=["a|b <i> @someone"], registers=80)])
-
-    lines = as_markdown(found).splitlines()
-
-    assert lines[0].startswith("### pcbench codegen: 1 hard, 1 soft")
-    table = [line for line in lines if line.startswith("|")]
-    assert [line.split(" | ")[0] for line in table[2:]] == ["| hard", "| soft"]
-    assert "a&#124;b &lt;i&gt; &#64;someone" in table[2]
-    assert {line.count("|") for line in table} == {6}
-
-
-def test_json_has_each_change_with_its_key() -> None:
-    told_json = diff_json(diff([told()], [told("b", registers=80)]))
-
-    (change,) = told_json["changes"]
-    assert (change["kernel"], change["target"], change["rule"], change["weight"]) == (
-        "softmax",
-        "sm_90",
-        "registers",
-        "soft",
-    )
-    assert (told_json["compared"], told_json["same_code"]) == (1, 0)

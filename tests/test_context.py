@@ -1,7 +1,9 @@
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from compilations import told
 
 from pcbench import sidecar as producer
 from pcbench.analysis.context import read_sidecar, sidecar_path
@@ -77,6 +79,29 @@ def test_a_census_of_another_form_is_named_and_the_rest_is_read(path: Path, cens
     assert list(found.censuses) == ["bert"]
     assert len(found.problems) == 1
     assert found.problems[0].startswith("line 2: the census of mlp has another form: ")
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ("none", "rows is a text, not a list"),
+        ([told(metrics="many")], "softmax for sm_90: metrics is a text"),
+        ([told(), told(status="WHO")], "softmax for sm_90: status is 'WHO'"),
+        ([told(metrics={})], "softmax for sm_90: has status OK and no metrics"),
+    ],
+)
+def test_rows_of_codegen_of_another_form_are_named_and_the_rest_is_read(path: Path, rows: Any, words: str) -> None:
+    producer.begin(path, HEAD)
+    lines = (("sm_90", rows), ("sm_100", [told(target="sm_100")]))
+    with path.open("a") as file:
+        for target, those in lines:
+            about = {"kernel": "softmax", "target": target, "rows": those}
+            file.write(json.dumps({"case": "c", "codegen": about}) + "\n")
+    found = read_sidecar(path)
+
+    assert list(found.codegen) == [("softmax", "sm_100")]
+    assert len(found.problems) == 1
+    assert found.problems[0].startswith(f"line 2: {words}")
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ Found = tuple[list[Finding], bool, list[str]]
 def found(monkeypatch: pytest.MonkeyPatch) -> Callable[[Kind, Value], Found]:
     """The findings, whether neither side has a case, and the sides in the order in which they were asked."""
 
-    def ran(kind: Kind, value: Value) -> Found:
+    def ran(kind: Kind, value: Value, codegen: str = "") -> Found:
         asked: list[str] = []
 
         def measured(ready: Ready, *_: object) -> Answers:
@@ -37,7 +37,7 @@ def found(monkeypatch: pytest.MonkeyPatch) -> Callable[[Kind, Value], Found]:
         monkeypatch.setattr(_pair_counts, "measured", measured)
         one, other = (Ready(Side(name, name * 40), "python", Path(name), Suite(Path("b")), {}) for name in "ab")
         compared = Compared(one.side, other.side, "lab", Policy(), {})
-        case = Listed(Case("it"), Benchmark("1", "bytes", (), "up", kind=kind), None, 60.0)
+        case = Listed(Case("it"), Benchmark("1", "bytes", (), "up", kind=kind, codegen=codegen), None, 60.0)
         return (*count_findings(compared, (one, other), [case]), asked)
 
     return ran
@@ -53,6 +53,15 @@ def test_a_count_is_taken_twice_a_side_and_is_unstable_where_the_same_code_says_
     assert asked == ["a", "b", "b", "a"]
     assert unstable.verdict is Verdict.FAILED
     assert unstable.reason == "UNSTABLE: on candidate two processes of the same code say 3 B and 4 B"
+
+
+def test_more_registers_and_fewer_are_left_to_the_rules_for_machine_code(
+    found: Callable[..., Found],
+) -> None:
+    for more in (1.0, -1.0):
+        (finding,), _, _ = found("count", lambda side, taken, more=more: 64 + more * (side == "b"), "registers")
+        assert finding.verdict is Verdict.INCONCLUSIVE
+        assert "pcbench codegen diff" in finding.reason
 
 
 def test_what_is_nearly_exact_is_taken_three_times_in_turn_and_judged_by_its_range(

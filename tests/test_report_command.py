@@ -81,7 +81,7 @@ def test_an_unknown_report_is_an_error_with_the_nearest_name(
 ) -> None:
     assert draw(results, tmp_path / "out", "tred") == 2
     assert "there is no report 'tred'" in (said := capsys.readouterr().err)
-    assert "did you mean 'trend'? valid names: capture, contract, guards, load, overview, releases," in said
+    assert "did you mean 'trend'? valid names: capture, contract, guards, kernels, load, overview, releases" in said
     assert not (tmp_path / "out").exists()
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import Path
 
+from compilations import rows, told
+
 from pcbench import sidecar
 from pcbench.analysis.context import read_sidecar
 from pcbench.guard_samples import Census, Place
@@ -102,3 +104,18 @@ def test_a_second_run_keeps_the_last_word_on_each_case_and_drops_an_unfinished_l
     assert found.context.threads == 4
     assert len(path.read_text().splitlines()) == 2
     assert found.absences["bench.Load(mlp)"].reason == "second"
+
+
+def test_rows_of_codegen_outlive_another_run_and_go_when_their_case_is_measured_anew(tmp_path: Path) -> None:
+    path = tmp_path / "abc-env.context"
+    sidecar.begin(path, HEAD)
+    for target in ("sm_90", "sm_100"):
+        sidecar.add_codegen(path, f"bench.Codegen(softmax, {target})", "softmax", target, [told(target=target)])
+
+    sidecar.begin(path, HEAD)
+    kept = read_sidecar(path)
+    sidecar.forget(path, "bench.Codegen(softmax, sm_90)")
+
+    assert set(kept.codegen) == {("softmax", "sm_90"), ("softmax", "sm_100")}
+    assert kept.codegen["softmax", "sm_90"] == tuple(rows(told()))
+    assert set(read_sidecar(path).codegen) == {("softmax", "sm_100")}

@@ -12,6 +12,7 @@ import pytest
 from asv_runner.discovery import disc_benchmarks
 
 from pcbench import guard_families, guard_tracking
+from pcbench.codegen_numbers import QUANTITIES
 from pcbench.guard_samples import DIFFERENCES, MEASURES
 from pcbench.samples import CAPTURE_PHASES, WORSE_BY_COUNT
 
@@ -54,7 +55,7 @@ def test_every_benchmark_has_a_version_set_by_hand_a_unit_and_a_generous_timeout
         assert isinstance(stated, str), benchmark.name
         assert benchmark.version == stated, benchmark.name
         units = ("seconds", "bytes", "claims", "instructions")
-        counts = (".Counts.", ".Census.")
+        counts = (".Counts.", ".Census.", ".Codegen.")
         assert benchmark.unit in units or any(count in benchmark.name for count in counts), benchmark.name
         assert benchmark.timeout >= 3600, benchmark.name
 
@@ -87,3 +88,18 @@ def test_what_is_tracked_of_guards_has_the_names_that_the_processes_use(suite: S
     assert set(families) <= set(guard_families.names())
     assert set(parts) == set(guard_tracking.SLOPES)
     assert {benchmark.worse for benchmark in suite if benchmark.name == "bench_guards.Census.track_count"} == {"any"}
+
+
+def test_each_number_of_machine_code_is_an_exact_count_of_which_more_is_worse_and_the_seconds_are_a_time(
+    suite: Sequence[Any],
+) -> None:
+    numbers = [benchmark for benchmark in suite if benchmark.name.startswith("bench_codegen")]
+    declared = {benchmark.codegen for benchmark in numbers if hasattr(benchmark, "codegen")}
+
+    assert declared == set(QUANTITIES)
+    assert {
+        (benchmark.kind, benchmark.worse, benchmark.param_names[:2] == ["kernel", "target"])
+        for benchmark in numbers
+        if hasattr(benchmark, "codegen")
+    } == {("count", "up", True)}
+    assert [benchmark.unit for benchmark in numbers if not hasattr(benchmark, "codegen")] == ["seconds"]

@@ -31,6 +31,7 @@ def test_a_finding_has_all_its_numbers() -> None:
             "baseline": 1.0,
             "candidate": 1.25,
             "ratio": 1.25,
+            "confirm": "",
         }
     ]
     assert {key: told[key] for key in told if key not in ("findings", "next")} == {

@@ -128,10 +128,8 @@ def _run(path: Path, machine: Machine, suite: Mapping[str, Benchmark], problems:
     facts: dict[str, Any] = {key: str(then[key]) or None for key in _MACHINE if key in then}
     machine = replace(machine, **facts)
     run = Run(commit, _date(raw.get("date")), environment, machine, None, measurements, absences, left_out)
-    if sidecar is None:
-        return run
-    run = replace(run, context=sidecar.context, claims=sidecar.claims, censuses=sidecar.censuses)
-    return replace(run, codegen=sidecar.codegen, kernel_times=sidecar.kernel_times)
+    parts = () if sidecar is None else ("context", "claims", "censuses", "codegen", "kernel_times")
+    return replace(run, **{part: getattr(sidecar, part) for part in parts})
 
 
 def _date(value: object) -> datetime:
@@ -225,6 +223,7 @@ def _outcome(
         n,
         benchmark.worse_for(case),
         benchmark.kind,
+        benchmark.codegen,
     )
 
 

@@ -9,6 +9,7 @@ from typing import get_args
 
 from pcbench.analysis.parsing import expect
 from pcbench.analysis.records import Case, Kind, Worse
+from pcbench.codegen_numbers import QUANTITIES
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,8 @@ class Benchmark:
         kind: As the benchmark's own attribute ``kind`` declares, else as its unit and asv's type tell.
         worse: The direction that is worse, where ``worse_by`` says nothing else.
         worse_by: Parameter to the direction by the parameter's value, for a benchmark that tracks several counts.
+        codegen: As its attribute ``codegen`` declares, which number of the machine code of its parameters ``kernel``
+            and ``target`` it is, of :data:`pcbench.codegen_numbers.QUANTITIES`; empty where it is none.
     """
 
     version: str
@@ -27,6 +30,7 @@ class Benchmark:
     worse: Worse
     worse_by: Mapping[str, Mapping[str, Worse]] = field(default_factory=dict)
     kind: Kind = "number"
+    codegen: str = ""
 
     def worse_for(self, case: Case) -> Worse:
         """The direction that is worse for a case."""
@@ -59,6 +63,7 @@ def read_suite(raw: Mapping[str, object]) -> dict[str, Benchmark]:
                 for param, by in expect(fields.get("worse_by", {}), dict, where).items()
             },
             kind=_kind(fields.get("kind"), str(fields.get("type", "")), unit),
+            codegen=next((known for known in QUANTITIES if fields.get("codegen") == known), ""),
         )
     return suite
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import groupby
 
 from pcbench.analysis.codegen_rows import Key
 
@@ -39,6 +41,24 @@ class Change:
     confirm: str
 
 
+@dataclass(frozen=True)
+class Entry:
+    """What is said of a compilation, or of several of one kernel of which the very same is said.
+
+    Attributes:
+        keys: Which: one at least.
+        changes: Of the first; those of the others differ in the key alone.
+    """
+
+    keys: tuple[Key, ...]
+    changes: tuple[Change, ...]
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """What they were compiled for."""
+        return targets_of(self.keys)
+
+
 _ORDER = tuple(Weight)
 
 
@@ -53,6 +73,22 @@ def worst_first(changes: list[Change]) -> tuple[Change, ...]:
         return counts[change.key], change.key, _ORDER.index(change.weight)
 
     return tuple(sorted(changes, key=place))
+
+
+def entries(changes: tuple[Change, ...]) -> tuple[Entry, ...]:
+    """Changes in the order of :func:`worst_first`, those of compilations of which the same is said together."""
+    alike: dict[tuple[object, ...], list[tuple[Change, ...]]] = {}
+    for key, group in groupby(changes, key=lambda change: change.key):
+        own = tuple(group)
+        said = (key.kernel, *((change.rule, change.weight, change.sentence, change.confirm) for change in own))
+        alike.setdefault(said, []).append(own)
+    return tuple(Entry(tuple(own[0].key for own in each), each[0]) for each in alike.values())
+
+
+def targets_of(keys: Iterable[Key]) -> tuple[str, ...]:
+    """The targets of some compilations, each once, ``sm_90`` before ``sm_100``; none where that is not told."""
+    found = {key.target for key in keys if key.target}
+    return tuple(sorted(found, key=lambda target: (target.rstrip("0123456789"), len(target), target)))
 
 
 def exit_code(changes: tuple[Change, ...]) -> int:

@@ -5,30 +5,32 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
+from pcbench.analysis.cards import names_by_target
 from pcbench.analysis.codegen_changes import Change, Weight
 from pcbench.analysis.codegen_pairs import Pair
 from pcbench.analysis.policy import Policy
 from pcbench.analysis.quantities import digits, listed, seconds
 
-CARDS: Mapping[str, str] = {"sm_80": "A100", "sm_90": "H100 or H200", "sm_100": "B200", "gfx942": "MI300X"}
-"""A GPU of each target, to confirm on."""
+CARDS: Mapping[str, str] = names_by_target()
+"""The GPUs of each target, to confirm on."""
 
 _SPILLS = ("spill_stores", "spill_loads", "spill_store_bytes", "spill_load_bytes")
 _GROWTHS = (
-    ("global_access", "global", "accesses to global memory", "codegen_global", Weight.HARD),
-    ("registers", "registers", "registers", "codegen_registers", Weight.SOFT),
-    ("shared_bytes", "shared memory", "bytes of shared memory", "codegen_shared", Weight.SOFT),
-    ("sass", "instructions", "machine instructions", "codegen_sass", Weight.SOFT),
-    ("barriers", "barriers", "barriers", "codegen_barriers", Weight.SOFT),
-    ("ptx", "ptx", "PTX instructions", "codegen_ptx", Weight.SOFT),
+    ("registers", "registers", "registers", "codegen_registers"),
+    ("shared_bytes", "shared memory", "bytes of shared memory", "codegen_shared"),
+    ("sass", "instructions", "machine instructions", "codegen_sass"),
+    ("barriers", "barriers", "barriers", "codegen_barriers"),
+    ("ptx", "ptx", "PTX instructions", "codegen_ptx"),
 )
-"""Metric, rule, words, the threshold's name, and its weight."""
+"""Metric, rule, words and the threshold's name, of what is to be looked at where it grew."""
 
 _USED = (
     *_SPILLS,
     *(metric for metric, *_ in _GROWTHS),
-    *("blocks_per_sm", "occupancy", "mma", "async_copies", "global_128", "convert_layout"),
+    *("blocks_per_sm", "occupancy", "mma", "async_copies", "global_access", "global_128", "convert_layout"),
 )
+_TILE = re.compile(r"_\d+x\d+x\d+(_\d+b(?=_))?_?")
+"""The tile in AMD's names of matrix instructions: ``v_mfma_f32_32x32x8_f16``, or ``v_mfma_f32_32x32x4_2b_f16``."""
 _QUOTED_OR_COUNTED = re.compile(r"'[^']*'|\"[^\"]*\"|\b\d+\b")
 
 _Found = tuple[str, Weight, str]
@@ -43,6 +45,7 @@ def judged(pair: Pair, policy: Policy) -> list[Change]:
         _matrix,
         _copies,
         _width,
+        _accesses,
         _growths,
         _warnings,
         _layouts,
@@ -112,9 +115,16 @@ def _matrix(pair: Pair, policy: Policy) -> list[_Found]:  # noqa: ARG001
     if found is not None and found[0] > 0 and found[1] == 0:
         return [("matrix", Weight.HARD, f"matrix instructions are gone: {digits(found[0])} before, now 0")]
     before, after = (row.words.get("mma_class") for row in (pair.baseline, pair.candidate))
-    if before and after and before != after:
-        return [("matrix", Weight.HARD, f"matrix instructions are of another kind: {before} before, now {after}")]
-    return []
+    if not before or not after or before == after:
+        return []
+    tile = _kinds(before) == _kinds(after)
+    what = f"of another {'tile' if tile else 'kind'}: {before} before, now {after}"
+    return [("matrix", Weight.SOFT if tile else Weight.HARD, f"matrix instructions are {what}")]
+
+
+def _kinds(opcodes: str) -> frozenset[str]:
+    """What is multiplied by opcodes that are joined by ``+``, whatever the tiles."""
+    return frozenset(_TILE.sub("_", opcode) for opcode in opcodes.split("+"))
 
 
 def _copies(pair: Pair, policy: Policy) -> list[_Found]:  # noqa: ARG001
@@ -136,12 +146,22 @@ def _width(pair: Pair, policy: Policy) -> list[_Found]:  # noqa: ARG001
     return [("width", Weight.HARD, sentence + others)]
 
 
+def _accesses(pair: Pair, policy: Policy) -> list[_Found]:
+    """Accesses that a warp makes; where blocks have another number of warps, those of a block, which share its work."""
+    found, warps, words = _both(pair, "global_access"), _both(pair, "warps"), "accesses to global memory"
+    if found is not None and warps is not None and warps[0] != warps[1]:
+        found, words = (found[0] * warps[0], found[1] * warps[1]), f"{words} by the warps of a block"
+    if found is None or not _beyond(*found, policy.codegen_global):
+        return []
+    return [("global", Weight.HARD, _grew(words, *found, policy.codegen_global))]
+
+
 def _growths(pair: Pair, policy: Policy) -> list[_Found]:
     said = []
-    for metric, rule, words, name, weight in _GROWTHS:
+    for metric, rule, words, name in _GROWTHS:
         found, threshold = _both(pair, metric), getattr(policy, name)
-        if found is not None and _beyond(found[0], found[1], threshold):
-            said.append((rule, weight, _grew(words, found[0], found[1], threshold)))
+        if found is not None and _beyond(*found, threshold):
+            said.append((rule, Weight.SOFT, _grew(words, *found, threshold)))
     return said
 
 
@@ -150,8 +170,15 @@ def _beyond(before: float, after: float, threshold: float) -> bool:
 
 
 def _grew(words: str, before: float, after: float, threshold: float) -> str:
-    share = f" (+{after / before - 1:.0%}, beyond {threshold:.0%})" if before else ""
-    return f"{words} grew from {digits(before)} to {digits(after)}{share}"
+    return f"{words} grew from {digits(before)} to {digits(after)}{_share(before, after, threshold)}"
+
+
+def _share(before: float, after: float, threshold: float) -> str:
+    """`` (+33%, beyond 25%)``, with a decimal where it would show as the threshold; empty for a share of none."""
+    if not before:
+        return ""
+    grown, limit = after / before - 1, f"{threshold:.0%}"
+    return f" (+{grown:.{1 if f'{grown:.0%}' == limit else 0}%}, beyond {limit})"
 
 
 def _warnings(pair: Pair, policy: Policy) -> list[_Found]:  # noqa: ARG001
@@ -176,7 +203,7 @@ def _compile_time(pair: Pair, policy: Policy) -> list[_Found]:
         return []
     if not _beyond(before, after, policy.codegen_compile):
         return []
-    share = f" (+{after / before - 1:.0%}, beyond {policy.codegen_compile:.0%})" if before else ""
+    share = _share(before, after, policy.codegen_compile)
     return [("compile time", Weight.SOFT, f"a compile took {seconds(after)} of CPU, not {seconds(before)}{share}")]
 
 

@@ -39,6 +39,7 @@ class Finding:
         against: What the candidate was compared with: ``baseline 1a2b3c4d``, or ``accepted 1a2b3c4d``.
         paired: Whether pairs of processes decided; ``baseline`` and ``candidate`` are the stored numbers even then.
         paired_ratio: The ratio of the pairs, where they decided and have one.
+        confirm: What would decide, or confirm it, where pairs of processes would not; empty where they would.
     """
 
     case: Case
@@ -52,6 +53,7 @@ class Finding:
     against: str = ""
     paired: bool = False
     paired_ratio: float | None = None
+    confirm: str = ""
 
     @property
     def ratio(self) -> float | None:

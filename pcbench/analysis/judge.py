@@ -6,13 +6,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pcbench.analysis.census_changes import sentences
-from pcbench.analysis.comparability import difference, load_of
+from pcbench.analysis.codegen_verdicts import judge_codegen
+from pcbench.analysis.comparability import difference
 from pcbench.analysis.findings import IGNORED, WORST_FIRST, Finding, Judgement, worst_first
 from pcbench.analysis.paired_verdicts import SameCode, host_moved, judge_paired, ratio_of
 from pcbench.analysis.policy import Policy
 from pcbench.analysis.records import LEFT_OUT, Absence, Case, Measurement, Run, Verdict
 from pcbench.analysis.series import Place
-from pcbench.analysis.stored_rules import Said, compared, judge_stored
+from pcbench.analysis.stored_rules import Said, compared, judge_stored, unless_busy
 from pcbench.paired import Paired
 
 
@@ -144,7 +145,11 @@ class _Judging:
                 return replace(blank, reason=f"{absence.status}: {reason}; pcbench accept takes it as it is")
             said = "it was not measured" if absence.not_measured else f"{absence.status}: {reason}"
             return replace(blank, verdict=Verdict.MISSING, reason=said)
-        return replace(blank, verdict=Verdict.FAILED, reason=f"{absence.status}: {reason}")
+        failed = replace(blank, verdict=Verdict.FAILED, reason=f"{absence.status}: {reason}")
+        if before is None or run is None or difference(run, self.candidate, self.vary) is not None:
+            return failed
+        ruled = judge_codegen(blank.case, before, None, (run, self.candidate), self.policy.of(blank.case))
+        return failed if ruled is None or ruled.verdict is not Verdict.SLOWER else _found(blank, ruled)
 
     def _same_reason(self, then: Absence, run: Run, now: Absence) -> bool:
         """Whether neither has the case for the same stated reason, but for torch's version where that may differ."""
@@ -165,25 +170,20 @@ class _Judging:
                     and _is_of(paired, run, self.candidate)
                 ):
                     record = self.evidence.same_code.get(paired.versioned, ())
-                    verdict, reason, rule = judge_paired(paired, policy, record)
-                    ratio = ratio_of(paired)
-                    return replace(blank, verdict=verdict, reason=reason, rule=rule, paired=True, paired_ratio=ratio)
-        said = _unless_busy(judge_stored(before, now, policy), (before, now), (run, self.candidate), policy)
+                    said = Said(*judge_paired(paired, policy, record))
+                    return replace(_found(blank, said), paired=True, paired_ratio=ratio_of(paired))
+        runs = (run, self.candidate)
+        if (ruled := judge_codegen(blank.case, before, now, runs, policy)) is not None:
+            return _found(blank, ruled)
+        said = unless_busy(judge_stored(before, now, policy), (before, now), runs, policy)
         words = "" if said.verdict is Verdict.SAME else _census_words(blank.case, run, self.candidate)
         if said.verdict is Verdict.INCONCLUSIVE and self.evidence.paired.get(str(blank.case)):
             words = f"; pairs are on record, but not settled ones against {run.commit[:8]}"
-        return replace(blank, verdict=said.verdict, reason=said.reason + words, rule=said.rule)
+        return _found(blank, replace(said, reason=said.reason + words))
 
 
-def _unless_busy(said: Said, numbers: tuple[Measurement, Measurement], runs: Sequence[Run], policy: Policy) -> Said:
-    """A stored time is not believed where other work wanted the CPUs when one of the runs began, unless it is sure."""
-    one, other = map(compared, numbers)
-    sure = max(one, other) >= policy.sure_ratio * min(one, other)
-    busy = next((why for run in runs if (why := load_of(run, policy.stored_load))), None)
-    if busy is None or numbers[1].kind != "time" or said.verdict not in (Verdict.SLOWER, Verdict.FASTER) or sure:
-        return said
-    rule = f"stored times are believed below a load of {policy.stored_load:g} a CPU"
-    return Said(Verdict.INCONCLUSIVE, f"{said.reason}; {busy}", rule)
+def _found(blank: Finding, said: Said) -> Finding:
+    return replace(blank, verdict=said.verdict, reason=said.reason, rule=said.rule, confirm=said.confirm)
 
 
 def _why_no_number(run: Run, case: Case) -> str:

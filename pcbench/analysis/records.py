@@ -81,6 +81,7 @@ class Measurement:
         n: Number of samples; None for a plain number, such as a count.
         worse: The direction that is worse; ``any`` where none is declared.
         kind: What it is: a time, an exact count, bytes, peak memory, instructions, or any other number.
+        codegen: Which number of a kernel's machine code it is, such as ``spills``; empty where it is none.
     """
 
     value: float
@@ -91,6 +92,7 @@ class Measurement:
     n: int | None = None
     worse: Worse = "any"
     kind: Kind = "number"
+    codegen: str = ""
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pcbench.analysis.comparability import load_of
 from pcbench.analysis.policy import Policy
 from pcbench.analysis.quantities import digits, quantity
-from pcbench.analysis.records import Kind, Measurement, Verdict
+from pcbench.analysis.records import Kind, Measurement, Run, Verdict
 
 
 @dataclass(frozen=True)
@@ -16,11 +18,13 @@ class Said:
     Attributes:
         reason: What was found, with its numbers.
         rule: The threshold that decided.
+        confirm: What would decide, where pairs of processes would not.
     """
 
     verdict: Verdict
     reason: str
     rule: str
+    confirm: str = ""
 
 
 def judge_stored(baseline: Measurement, candidate: Measurement, policy: Policy) -> Said:
@@ -40,6 +44,17 @@ def judge_stored(baseline: Measurement, candidate: Measurement, policy: Policy) 
     if candidate.kind == "time":
         return _time(baseline, candidate, policy)
     return _number(baseline, candidate, policy)
+
+
+def unless_busy(said: Said, numbers: tuple[Measurement, Measurement], runs: Sequence[Run], policy: Policy) -> Said:
+    """A stored time is not believed where other work wanted the CPUs when one of the runs began, unless it is sure."""
+    one, other = map(compared, numbers)
+    sure = max(one, other) >= policy.sure_ratio * min(one, other)
+    busy = next((why for run in runs if (why := load_of(run, policy.stored_load))), None)
+    if busy is None or numbers[1].kind != "time" or said.verdict not in (Verdict.SLOWER, Verdict.FASTER) or sure:
+        return said
+    rule = f"stored times are believed below a load of {policy.stored_load:g} a CPU"
+    return Said(Verdict.INCONCLUSIVE, f"{said.reason}; {busy}", rule)
 
 
 def is_exact(baseline: Measurement, candidate: Measurement) -> bool:

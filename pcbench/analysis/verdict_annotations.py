@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pcbench.analysis.findings import UNKNOWN, WORSE, Judgement
 from pcbench.analysis.quantities import counted
 from pcbench.analysis.records import Verdict
-from pcbench.analysis.verdict_groups import Group, by_reason, clipped, decided_by, outcome, visible
+from pcbench.analysis.verdict_groups import Group, by_reason, clipped, confirmed_by, decided_by, outcome, visible
 
 MOST = 10
 """Of each kind: GitHub shows no more of a step."""
@@ -40,7 +40,8 @@ def annotations(judgement: Judgement) -> tuple[str, ...]:
 def _annotation(kind: str, group: Group) -> str:
     first, count = group.first, len(group.findings)
     title = f"{first.verdict} {visible(str(first.case))}" + (f" and {count - 1:,} more" if count > 1 else "")
-    said: Sequence[str] = (visible(first.reason), *decided_by(first), visible(str(first.place)))
+    told = (visible(first.reason), *decided_by(first), confirmed_by(first), visible(str(first.place)))
+    said: Sequence[str] = tuple(filter(None, told))
     return _command(kind, title, "; ".join(said))
 
 

@@ -96,8 +96,11 @@ def next_steps(judgement: Judgement) -> tuple[str, ...]:
     if worse:
         steps.append(f"{listed(worse)}: mend it, or if it was meant: pcbench accept 'CASE' --reason TEXT")
     steps += [_NEXT[verdict] for verdict in UNKNOWN if verdict in counts]
-    if Verdict.INCONCLUSIVE in counts:
+    suspects = judgement.of(Verdict.INCONCLUSIVE)
+    if left_to_pairs(suspects):
         steps.append("INCONCLUSIVE: no failure; pairs of processes decide (pcbench ab)")
+    if len(left_to_pairs(suspects)) < len(suspects):
+        steps.append("INCONCLUSIVE machine code: no failure; a GPU decides, or what each is said to be confirmed by")
     if Verdict.FASTER in counts:
         steps.append("FASTER: pcbench accept 'CASE' --reason TEXT keeps the gain from being lost again")
     return tuple(steps)
@@ -114,6 +117,16 @@ def _nothing_judged(judgement: Judgement) -> tuple[str, ...]:
     if not ignored or ignored < len(judgement.unavailable):
         steps.append("measure the candidate (pcbench bench), then ask again")
     return tuple(steps)
+
+
+def left_to_pairs(suspects: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Those that pairs of processes can decide: of machine code they tell nothing."""
+    return tuple(one for one in suspects if not one.confirm)
+
+
+def confirmed_by(finding: Finding) -> str:
+    """``to confirm: timing it``, or nothing, where pairs of processes would tell."""
+    return f"to confirm: {visible(finding.confirm)}" if finding.confirm else ""
 
 
 def deciding(judgement: Judgement, suspects: Sequence[Finding]) -> str:

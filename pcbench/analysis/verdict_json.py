@@ -18,7 +18,7 @@ def as_json(judgement: Judgement) -> str:
 
     ``exit_code``, ``outcome`` and ``next`` (texts), ``baseline``, ``candidate``, ``notes``, ``counts`` (by verdict),
     ``findings`` worst first (``case``, ``benchmark``, ``params``, ``machine``, ``environment``, ``verdict``,
-    ``reason``, ``rule``, ``against``, ``paired``, ``unit``, ``baseline``, ``candidate``, ``ratio``) and
+    ``reason``, ``rule``, ``against``, ``paired``, ``unit``, ``baseline``, ``candidate``, ``ratio``, ``confirm``) and
     ``unavailable`` (``case``, ``benchmark``, ``params``, ``reason``). Keys are added; none changes its meaning without
     another schema.
     """
@@ -54,6 +54,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "baseline": _finite(finding.baseline),
         "candidate": _finite(finding.candidate),
         "ratio": _finite(finding.ratio),
+        "confirm": finding.confirm,
     }
 
 

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 from pcbench.analysis.findings import UNKNOWN, WORSE, Finding, Judgement
 from pcbench.analysis.records import Case, Verdict
-from pcbench.analysis.verdict_groups import decided_by, outcome, places, visible
+from pcbench.analysis.verdict_groups import confirmed_by, decided_by, outcome, places, visible
 
 _ELEMENTS = {
     **dict.fromkeys(WORSE, "failure"),
@@ -46,7 +46,8 @@ def _suite(root: ElementTree.Element, name: str, findings: Sequence[Finding]) ->
     suite = ElementTree.SubElement(root, "testsuite", name=visible(name))
     for finding in findings:
         test = _test(suite, finding.case)
-        reason, rule = visible(finding.reason), "\n".join(decided_by(finding))
+        reason = visible(finding.reason)
+        rule = "\n".join(filter(None, (*decided_by(finding), confirmed_by(finding))))
         element = _ELEMENTS.get(finding.verdict)
         if element is None:
             ElementTree.SubElement(test, "system-out").text = f"{finding.verdict}: {reason}\n{rule}"

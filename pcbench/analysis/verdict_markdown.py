@@ -13,8 +13,10 @@ from pcbench.analysis.verdict_groups import (
     Group,
     by_reason,
     clipped,
+    confirmed_by,
     decided_by,
     deciding,
+    left_to_pairs,
     next_steps,
     outcome,
     places,
@@ -54,8 +56,10 @@ def _comment(judgement: Judgement, rows: int) -> str:
     if unknown:
         blocks += ["**Could not be judged**", _reasons(by_reason(unknown), rows, named)]
     if suspects:
-        command = f"Pairs of processes decide: {_code(deciding(judgement, suspects))}"
-        blocks.append(_folded(f"Suspects: {len(suspects):,}", f"{command}\n\n{_cases(suspects, rows, named)}"))
+        undecided = left_to_pairs(suspects)
+        command = [f"Pairs of processes decide: {_code(deciding(judgement, undecided))}"] if undecided else []
+        content = "\n\n".join([*command, _cases(suspects, rows, named)])
+        blocks.append(_folded(f"Suspects: {len(suspects):,}", content))
     if faster:
         blocks.append(_folded(f"Faster: {len(faster):,}", _cases(faster, rows, named)))
     blocks += [_rest(judgement), "\n".join(f"- {_prose(step)}" for step in next_steps(judgement))]
@@ -96,7 +100,8 @@ def _case(finding: Finding, named: bool, told: bool) -> list[str]:
 def _evidence(finding: Finding) -> str:
     """The reason without the two numbers that it begins with, which have columns; pairs have others than those."""
     both = finding.baseline is not None and finding.candidate is not None
-    return finding.reason.partition("; ")[2] if both and not finding.paired else finding.reason
+    reason = finding.reason.partition("; ")[2] if both and not finding.paired else finding.reason
+    return "; ".join(filter(None, (reason, confirmed_by(finding))))
 
 
 def _reasons(groups: Sequence[Group], rows: int, named: bool) -> str:

@@ -11,9 +11,11 @@ from pcbench.analysis.records import Verdict
 from pcbench.analysis.verdict_groups import (
     Group,
     by_reason,
+    confirmed_by,
     decided_by,
     deciding,
     in_common,
+    left_to_pairs,
     next_steps,
     outcome,
     places,
@@ -65,8 +67,9 @@ def _section(judgement: Judgement, verdict: Verdict, findings: Sequence[Finding]
     for one in findings[:limit]:
         lines += _one(one, common)
     lines += _more(len(findings) - limit, "  ")
-    if verdict is Verdict.INCONCLUSIVE:
-        lines += [f"  decide: {deciding(judgement, findings)}"]
+    undecided = left_to_pairs(findings) if verdict is Verdict.INCONCLUSIVE else ()
+    if undecided:
+        lines += [f"  decide: {deciding(judgement, undecided)}"]
     return lines
 
 
@@ -91,7 +94,8 @@ def _names(group: Group, limit: int, indent: str) -> list[str]:
 
 
 def _one(finding: Finding, common: Sequence[str]) -> list[str]:
-    return [f"  {visible(str(finding.case))}", *_wrapped(_said(finding, common), "    ", "    ")]
+    lines = [f"  {visible(str(finding.case))}", *_wrapped(_said(finding, common), "    ", "    ")]
+    return lines + _wrapped(confirmed_by(finding), "    ", "      ")
 
 
 def _said(finding: Finding, common: Sequence[str]) -> str:

@@ -98,19 +98,46 @@ def tracked(name: str, cwd: Path, signature: str | None, constexprs: Mapping[str
     """
     if ":" in name and not name.endswith(".py"):
         return (_plain(name, discovery.load_function(name, cwd), signature, constexprs),)
-    if name.endswith(".py"):
-        kernel = discovery.load_file(cwd / name, "KERNEL", Kernel)
-    else:
-        discovery.check_name("kernel", name, discovery.names(Path(pcbench_kernels.__file__).parent))
-        kernel = discovery.load("pcbench_kernels", name, "KERNEL", Kernel)
+    kernel = load_kernel(name, cwd)
     return tuple(_at(kernel, sizes, dtype) for sizes in kernel.shapes for dtype in kernel.dtypes)
 
 
-def _at(kernel: Kernel, sizes: Sizes, dtype: torch.dtype) -> Tracked:
-    words = " ".join(f"{extent}={size}" for extent, size in sizes.items())
+def load_kernel(name: str, cwd: Path) -> Kernel:
+    """The kernel of a name, or of a file that ends in KERNEL.
+
+    Raises:
+        UsageError: There is no such kernel or file.
+        ExtensionError: Its file raised on import, or does not end in KERNEL.
+    """
+    if name.endswith(".py"):
+        return discovery.load_file(cwd / name, "KERNEL", Kernel)
+    discovery.check_name("kernel", name, discovery.names(Path(pcbench_kernels.__file__).parent))
+    return discovery.load("pcbench_kernels", name, "KERNEL", Kernel)
+
+
+def work_of(kernel: Kernel, sizes: Sizes, dtype: torch.dtype) -> Work:
+    """What a call of a kernel has to do at sizes and a dtype."""
     moved, requested = kernel.bytes_moved(sizes, dtype), kernel.bytes_requested(sizes, dtype)
-    work = Work(moved, requested, kernel.flops(sizes), kernel.bound)
-    return Tracked(words, _dtype(dtype), lambda: kernel.launch(*kernel.inputs(sizes, dtype, "meta")), work)
+    return Work(moved, requested, kernel.flops(sizes), kernel.bound)
+
+
+def sizes_in_words(sizes: Sizes) -> str:
+    """``rows=4096 columns=1024``."""
+    return " ".join(f"{extent}={size}" for extent, size in sizes.items())
+
+
+def dtype_in_words(dtype: torch.dtype) -> str:
+    """``float16``."""
+    return str(dtype).removeprefix("torch.")
+
+
+def _at(kernel: Kernel, sizes: Sizes, dtype: torch.dtype) -> Tracked:
+    return Tracked(
+        sizes_in_words(sizes),
+        dtype_in_words(dtype),
+        lambda: kernel.launch(*kernel.inputs(sizes, dtype, "meta")),
+        work_of(kernel, sizes, dtype),
+    )
 
 
 def _plain(name: str, function: Any, signature: str | None, constexprs: Mapping[str, int | str]) -> Tracked:
@@ -194,6 +221,11 @@ def _variants(launch: Launch, first: bool) -> Iterator[Variant]:
         yield Variant(function, args, kwargs, _config(function, args, kwargs))
 
 
+def config_of(launch: Launch) -> str:
+    """The configuration of a launch in the words of :class:`Variant`; its first, where it has yet to choose."""
+    return next(_variants(launch, first=True)).config
+
+
 def _config(function: JITFunction[Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
     given = {**dict(zip(function.arg_names, args, strict=False)), **kwargs}
     constants = {}
@@ -209,9 +241,5 @@ def _config(function: JITFunction[Any], args: tuple[Any, ...], kwargs: Mapping[s
 def _word(value: Any) -> str:
     """A constant in a word; never an address, which is another in each process."""
     if isinstance(value, torch.dtype):
-        return _dtype(value)
+        return dtype_in_words(value)
     return str(getattr(value, "__name__", value)).replace(" ", "")
-
-
-def _dtype(dtype: torch.dtype) -> str:
-    return str(dtype).removeprefix("torch.")

@@ -21,7 +21,11 @@ EPILOG = """\
 KERNEL is one of kernels/, a file that ends in KERNEL = Kernel(...), or module:function, a plain @triton.jit function,
 with --signature and --constexpr. A and B are JSON files that --json wrote, commits (anything that git takes), or
 folders with a kernels/ of their own; of a commit, a KERNEL that is a file or a module is the commit's, too.
-`pcbench codegen diff --triton 3.6.0 --triton 3.9.0` compares two Triton versions instead.
+`pcbench codegen diff KERNEL --triton 3.6.0 --triton 3.9.0` compares two Triton versions instead. Options come last.
+
+The thresholds of diff are codegen_registers = 0.10 and the like in [tool.pcbench.policy] of the pyproject.toml here. A
+[[tool.pcbench.policy.case]] has others, or ignore = true, for what its match names: a kernel, match = "layer_norm", or
+compilations as diff prints them, match = "layer_norm * sm_100 *".
 
 exit codes:
   0  done; of diff: no hard rule fired (what is soft, and what is new, is said)

@@ -67,7 +67,7 @@ def _measured(found: list[Code | Side], wanted: Asked) -> tuple[Side, Side]:
         targets = tuple(dict.fromkeys(row.key.target for row in stored if row.key.target))
         wanted = replace(wanted, targets=wanted.targets or targets, configs=wanted.configs or "all")
     rows: list[Side] = []
-    with steps(len(places) * _codegen_sides.steps_of(kernels, wanted)) as step:
+    with steps(sum(_codegen_sides.steps_of(place, kernels, wanted) for place in places)) as step:
         for side in found:
             if isinstance(side, Code):
                 measured = _codegen_sides.measure(side, kernels, wanted, step, lambda row: None)

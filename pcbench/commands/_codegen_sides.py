@@ -66,7 +66,7 @@ def of_tree(root: Path, what: str, scratch: Path, triton: str | None = None) -> 
     whole = side_trees.resolve(root, what)
     if whole is not None:
         tree = side_trees.checked_out(root, whole, scratch / "tree")
-        label = what if what.startswith(whole[:8]) else f"{what} ({whole[:8]})"
+        label = whole[:8] if whole.startswith(what) else f"{what} ({whole[:8]})"
     elif Path(what).is_dir():
         tree, label = Path(what).resolve(), what
     else:
@@ -160,9 +160,11 @@ def measure(
     return tuple(map(row, collected))
 
 
-def steps_of(kernels: Sequence[str], asked: Asked) -> int:
-    """How many steps measuring a place takes at most: torch, and each kernel, loaded and compiled for each target."""
-    return 1 + len(kernels) * (1 + len(asked.chips))
+def steps_of(code: Code, kernels: Sequence[str], asked: Asked) -> int:
+    """How many steps measuring a place takes at most: torch, and each kernel that it has, loaded and then compiled for
+    each target."""
+    there = sum(code.has(kernel) for kernel in kernels)
+    return 1 + there * (1 + len(asked.chips)) if there else 0
 
 
 def _environment(code: Code, triton: Path | None, kernels: Sequence[str]) -> dict[str, str | None]:

@@ -10,11 +10,12 @@ from pathlib import Path
 from pcbench.analysis.asv_results import read_some
 from pcbench.analysis.baseline import FILE, read_baseline
 from pcbench.analysis.bisection import Narrowed
+from pcbench.analysis.codegen_verdicts import UNTOLD, judge_codegen
 from pcbench.analysis.comparability import difference
 from pcbench.analysis.findings import Finding, Judgement
 from pcbench.analysis.pairs import locate as locate_ratios
 from pcbench.analysis.pairs import log_ratios
-from pcbench.analysis.records import LEFT_OUT, Measurement, Run, Verdict
+from pcbench.analysis.records import LEFT_OUT, Run, Verdict
 from pcbench.analysis.series import Place
 from pcbench.analysis.stored_rules import judge_stored
 from pcbench.commands._bisecting import Walk
@@ -150,6 +151,9 @@ def _search(
     low = max((i for i, differs in stored.items() if not differs and i < changed), default=0)
     if changed == low + 1:
         return Narrowed(low, changed)
+    known = ground.suite().get(finding.case.benchmark)
+    if known is not None and known.codegen and finding.verdict is not Verdict.FAILED:
+        return Narrowed(low, changed, UNTOLD)
     run = _run(ground, candidate, finding.place.environment)
     walk = Walk(
         ground.root,
@@ -183,25 +187,29 @@ def _stored(ground: Ground, finding: Finding, chain: Sequence[str]) -> dict[int,
         return {}
     runs = {commit: run for commit in chain if (run := _run(ground, commit, finding.place.environment)) is not None}
     base = runs.get(chain[0])
-    before = None if base is None else base.measurements.get(finding.case)
     found = {}
     for index, commit in enumerate(chain):
         run = runs.get(commit)
-        differs = None if run is None else _differs(ground, finding, before, run)
+        differs = None if run is None else _differs(ground, finding, base, run)
         if differs is not None:
             found[index] = differs
     return found
 
 
-def _differs(ground: Ground, finding: Finding, before: Measurement | None, run: Run) -> bool | None:
+def _differs(ground: Ground, finding: Finding, base: Run | None, run: Run) -> bool | None:
     now, absence = run.measurements.get(finding.case), run.absences.get(finding.case)
     if finding.verdict is Verdict.FAILED:
         failed = absence is not None and absence.status not in _UNMEASURED
         return True if failed else False if now is not None else None
-    if now is None or before is None:
+    before = None if base is None else base.measurements.get(finding.case)
+    if base is None or before is None:
         return None
-    verdict = judge_stored(before, now, ground.policy.of(finding.case)).verdict
-    return None if verdict is Verdict.INCONCLUSIVE else verdict is finding.verdict
+    policy = ground.policy.of(finding.case)
+    ruled = judge_codegen(finding.case, before, now, (base, run), policy)
+    said = judge_stored(before, now, policy) if ruled is None and now is not None else ruled
+    if said is None or said.verdict in (Verdict.INCONCLUSIVE, Verdict.UNJUDGED):
+        return None
+    return said.verdict is finding.verdict
 
 
 def _run(ground: Ground, commit: str, environment: str) -> Run | None:

@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from pcbench.analysis.codegen_verdicts import without_rows
 from pcbench.analysis.findings import Finding
 from pcbench.analysis.paired_verdicts import LACKING
 from pcbench.analysis.quantities import quantity
@@ -58,7 +59,7 @@ def _finding(compared: Compared, listed: Listed, told: Mapping[str, Sequence[Tol
                 both = " and ".join(quantity(value, listed.unit) for value in taken)
                 return replace(blank, reason=f"UNSTABLE: on {side} two processes of the same code say {both}")
     before, now = (_measurement(listed, taken) for taken in values)
-    judgement = judge_stored(before, now, compared.policy.of(listed.case))
+    judgement = without_rows(judge_stored(before, now, compared.policy.of(listed.case)), listed.benchmark.codegen)
     return replace(
         blank,
         verdict=judgement.verdict,

@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     kernels = wanted.kernels or code.names
     rows: list[CodegenRow] = []
     interrupted = False
-    with steps(_codegen_sides.steps_of(kernels, wanted)) as step:
+    with steps(_codegen_sides.steps_of(code, kernels, wanted)) as step:
         try:
             rows = list(_codegen_sides.measure(code, kernels, wanted, step, rows.append))
         except KeyboardInterrupt:  # what was compiled is worth keeping

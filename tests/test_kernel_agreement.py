@@ -1,0 +1,108 @@
+"""What a kernel's outputs have to be before it has a time, on a GPU that is simulated."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from fake_gpu import KERNEL_S, RIVAL_S, FakeGpu, adding, calls_later, kernel_of, timed, with_small_roofs
+
+from pcbench.kernel_timing.agreement import WrongResultError
+from pcbench.status import Status
+
+
+@pytest.fixture
+def gpu(monkeypatch: pytest.MonkeyPatch) -> FakeGpu:
+    return with_small_roofs(monkeypatch)
+
+
+def test_a_kernel_that_is_wrong_from_the_start_has_no_time(gpu: FakeGpu) -> None:
+    with pytest.raises(
+        WrongResultError, match=r"before timing, output 0 of input set \d is off by 0\.0\d+ of the"
+    ) as told:
+        timed(gpu, adding(gpu, lambda x, y: torch.add(x, y) + 0.1))
+
+    assert told.value.status is Status.WRONG_RESULT
+    assert gpu.pieces == []
+
+
+def test_a_kernel_that_goes_wrong_while_it_is_timed_has_no_time(gpu: FakeGpu) -> None:
+    going_wrong = calls_later(500, lambda x, y: torch.zeros_like(x))
+
+    with pytest.raises(WrongResultError, match=r"in the last timed launches, output 0 of input set . is off by 1 of"):
+        timed(gpu, adding(gpu, going_wrong))
+
+
+def test_the_largest_error_is_the_one_that_is_told(gpu: FakeGpu) -> None:
+    calls = itertools.count(1)
+
+    with pytest.raises(WrongResultError, match="input set 3 is off by"):
+        timed(gpu, adding(gpu, lambda x, y: torch.add(x, y) * (1 + 0.1 * next(calls))))
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        (lambda x, y: torch.add(x, y)[:-1], "has the shape"),
+        (lambda x, y: (x + y, x), "it gave 2 outputs, not 1"),
+        (lambda x, y: torch.where(x == x[0], torch.nan, x + y), "is off by inf"),
+    ],
+)
+def test_an_output_that_cannot_be_compared_is_wrong(gpu: FakeGpu, output: Callable[..., Any], said: str) -> None:
+    with pytest.raises(WrongResultError, match=said):
+        timed(gpu, adding(gpu, output))
+
+
+def test_a_graph_that_writes_nothing_is_seen(gpu: FakeGpu) -> None:
+    gpu.dead = True
+
+    with pytest.raises(WrongResultError, match=r"in the last timed launches, .* is off by inf"):
+        timed(gpu, adding(gpu))
+
+
+@pytest.mark.parametrize(("calls", "when"), [(0, "before timing"), (500, "in the last timed launches")])
+def test_a_kernel_that_overwrites_its_inputs_is_not_timed_on_ruined_ones(gpu: FakeGpu, calls: int, when: str) -> None:
+    # It adds zeros: what it gives stays right.
+    overwriting = calls_later(calls, lambda x, y: torch.add(x, y.zero_()))
+
+    with pytest.raises(WrongResultError, match=f"{when}, tensor 1 of its inputs, set 0, was overwritten"):
+        timed(gpu, adding(gpu, overwriting))
+
+
+def test_an_error_is_allowed_as_far_as_torchs_own_in_the_same_dtype(gpu: FakeGpu) -> None:
+    def rounded(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return (x.double() + y.double()).to(torch.bfloat16).to(x.dtype)
+
+    assert timed(gpu, adding(gpu, rounded), dtype=torch.bfloat16).samples
+    with pytest.raises(WrongResultError):
+        timed(gpu, adding(gpu, rounded))
+
+    def torchs_own(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return x + y if x.dtype == torch.float64 else rounded(x, y)
+
+    rival = gpu.running("rival", RIVAL_S, torch.add)
+    kernel = kernel_of(gpu.running("kernel", KERNEL_S, rounded), torchs_own, rival=rival)
+    assert timed(gpu, kernel).samples
+
+
+def test_a_kernel_of_reduced_inputs_is_judged_by_its_rival_and_has_none_where_this_torch_has_none(
+    gpu: FakeGpu,
+) -> None:
+    def rough(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return torch.add(x, y) * 1.001
+
+    def in_double(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return x.double() + y.double()
+
+    alone = kernel_of(gpu.running("kernel", KERNEL_S, torch.add), in_double, reduced=True)
+    beside = kernel_of(
+        gpu.running("kernel", KERNEL_S, rough), in_double, reduced=True, rival=gpu.running("rival", RIVAL_S, rough)
+    )
+    times = timed(gpu, alone)
+
+    assert (times.rival, times.rival_samples) == ("", ())
+    assert times.unavailable["rival"] == "this torch has no kernel for the same"
+    assert timed(gpu, beside).rival_samples
