@@ -94,6 +94,26 @@ def test_a_growth_within_its_threshold_is_not_said() -> None:
     assert changes([told()], [told("b", **within, compile_cpu_s=0.49)]) == ()
 
 
+def test_the_largest_change_of_a_weight_comes_first() -> None:
+    worse = {
+        "a few more spills": {"spill_stores": 30, "spill_loads": 30},
+        "a quarter more accesses": {"global_access": 16},
+        "half the blocks": {"blocks_per_sm": 2, "occupancy": 0.25},
+        "no matrix instructions": {"mma": 0},
+        "more registers": {"registers": 200},
+    }
+    before = [told(dtype=name, spill_stores=28, spill_loads=28) for name in worse]
+    after = [told("b", **({"spill_stores": 28, "spill_loads": 28} | how), dtype=name) for name, how in worse.items()]
+
+    assert [change.key.dtype for change in changes(before, after)] == [
+        "no matrix instructions",
+        "half the blocks",
+        "a quarter more accesses",
+        "a few more spills",
+        "more registers",
+    ]
+
+
 def test_thresholds_are_of_the_policy() -> None:
     strict = read_policy({"codegen_registers": 0.01, "codegen_layouts": 5})
 

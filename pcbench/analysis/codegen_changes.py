@@ -32,6 +32,7 @@ class Change:
         rule: The rule's name.
         sentence: What was found, with both numbers.
         confirm: What would confirm it.
+        times: By how many times what the rule is about got worse; infinite where it is gone, 1 where it has no size.
     """
 
     key: Key
@@ -39,6 +40,7 @@ class Change:
     weight: Weight
     sentence: str
     confirm: str
+    times: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -60,19 +62,23 @@ class Entry:
 
 
 _ORDER = tuple(Weight)
+_LIGHTEST = (len(_ORDER), 0.0)
 
 
 def worst_first(changes: list[Change]) -> tuple[Change, ...]:
-    """Compilations by their heaviest change and by how many they have of it, each with its own changes together."""
-    counts: dict[Key, list[int]] = {}
+    """Compilations by their heaviest change, the largest of a weight first, each with its own changes together."""
+    heaviest: dict[Key, tuple[int, float]] = {}
     for change in changes:
-        of_weight = counts.setdefault(change.key, [0] * len(_ORDER))
-        of_weight[_ORDER.index(change.weight)] -= 1
+        heaviest[change.key] = min(heaviest.get(change.key, _LIGHTEST), _weighed(change))
 
-    def place(change: Change) -> tuple[list[int], Key, int]:
-        return counts[change.key], change.key, _ORDER.index(change.weight)
+    def place(change: Change) -> tuple[tuple[int, float], Key, tuple[int, float]]:
+        return heaviest[change.key], change.key, _weighed(change)
 
     return tuple(sorted(changes, key=place))
+
+
+def _weighed(change: Change) -> tuple[int, float]:
+    return _ORDER.index(change.weight), -change.times
 
 
 def entries(changes: tuple[Change, ...]) -> tuple[Entry, ...]:

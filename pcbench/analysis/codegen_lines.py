@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import html
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -124,9 +125,15 @@ def diff_json(diff: Diff) -> dict[str, Any]:
         for name, side in (("baseline", diff.baseline), ("candidate", diff.candidate))
     }
     same = sum(pair.same_code for pair in diff.pairs)
-    changes = [{**asdict(change.key), **asdict(change), "key": str(change.key)} for change in diff.changes]
+    changes = [_change_json(change) for change in diff.changes]
     counts = {"compared": len(diff.pairs), "same_code": same}
     return {"schema": 1, **sides, **counts, "changes": changes, "ignored": list(map(str, diff.compared.ignored))}
+
+
+def _change_json(change: Change) -> dict[str, Any]:
+    """A change with its key; JSON has no infinity, so that ``times`` is then null."""
+    times = change.times if math.isfinite(change.times) else None
+    return {**asdict(change.key), **asdict(change), "key": str(change.key), "times": times}
 
 
 def outcome(diff: Diff) -> str:

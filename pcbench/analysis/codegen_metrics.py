@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 
@@ -29,6 +30,15 @@ _USED = (
     *(metric for metric, *_ in _GROWTHS),
     *("blocks_per_sm", "occupancy", "mma", "async_copies", "global_access", "global_128", "convert_layout"),
 )
+_GONE = ("fits", "matrix", "copies", "warnings")
+"""Rules about something that is there or not."""
+_METRIC_OF = {
+    **{rule: (metric, False) for metric, rule, *_ in _GROWTHS},
+    "global": ("global_access", False),
+    "occupancy": ("occupancy", True),
+    "width": ("global_128", True),
+}
+"""Rule to the metric that says how much worse it got, and whether that falls."""
 _TILE = re.compile(r"_\d+x\d+x\d+(_\d+b(?=_))?_?")
 """The tile in AMD's names of matrix instructions: ``v_mfma_f32_32x32x8_f16``, or ``v_mfma_f32_32x32x4_2b_f16``."""
 _QUOTED_OR_COUNTED = re.compile(r"'[^']*'|\"[^\"]*\"|\b\d+\b")
@@ -53,7 +63,7 @@ def judged(pair: Pair, policy: Policy) -> list[Change]:
         _unknown,
     )
     return [
-        Change(pair.key, rule, weight, sentence, _confirm(pair, rule))
+        Change(pair.key, rule, weight, sentence, _confirm(pair, rule), _times(pair, rule, weight))
         for judge in rules
         for rule, weight, sentence in judge(pair, policy)
     ]
@@ -67,6 +77,20 @@ def _confirm(pair: Pair, rule: str) -> str:
         return "both sides measured by the same pcbench"
     card = f" ({CARDS[key.target]})" if key.target in CARDS else ""
     return f"timing {key.kernel} on {key.target}{card}, both sides in turn: only a GPU tells"
+
+
+def _times(pair: Pair, rule: str, weight: Weight) -> float:
+    """By how many times what a rule is about got worse, as :class:`Change` has it; of spills also from none on."""
+    if rule in _GONE and weight is Weight.HARD:
+        return math.inf
+    if rule == "spills":
+        found = [both for metric in _SPILLS if (both := _both(pair, metric)) is not None]
+        return (1 + sum(after for _, after in found)) / (1 + sum(before for before, _ in found))
+    metric, falls = _METRIC_OF.get(rule, ("", False))
+    before, after = _both(pair, metric) or (1.0, 1.0)
+    if falls:
+        before, after = after, before
+    return after / before if before else math.inf
 
 
 def _both(pair: Pair, metric: str) -> tuple[float, float] | None:
