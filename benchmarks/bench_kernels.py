@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from benchmarks import suite
 
-PAIRS = 1 if suite.ONE_SAMPLE else 10 if suite.FEW else 30
-
 
 class Times:
     """Seconds of one launch, of many that go through inputs beyond the cache; the answer is checked on both sides."""
@@ -15,14 +13,15 @@ class Times:
     param_names = ("launch",)
     params = (suite.LAUNCHES,)
 
-    def setup(self, *case):
-        suite.require_commit(*case)
-        suite.require("kernel_seconds", *case)
+    def setup(self, launch):
+        suite.require_listed(launch)
+        suite.require_commit(launch)
+        suite.require("kernel_seconds", launch)
 
     def track_seconds(self, launch):
-        return suite.tracking.kernel_seconds(launch, PAIRS)
+        return suite.tracking.kernel_seconds(launch, suite.PAIRS)
 
     def track_rival_seconds(self, launch):
-        return suite.tracking.rival_seconds(launch, PAIRS)
+        return suite.tracking.rival_seconds(launch, suite.PAIRS)
 
     track_seconds.unit = track_rival_seconds.unit = "seconds"

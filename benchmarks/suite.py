@@ -29,8 +29,12 @@ ONE_SAMPLE = bool(os.environ.get("PCBENCH_ONE_SAMPLE"))  # of a pair of processe
 _PACKAGE = Path(__file__).resolve().parent.parent / "pcbench"
 
 
+def _files(folder: Path) -> list[Path]:
+    return sorted(folder.glob("[!_]*.py"))
+
+
 def _names(folder: str) -> list[str]:
-    return sorted(file.stem for file in (_PACKAGE / folder).glob("*.py") if not file.stem.startswith("_"))
+    return [file.stem for file in _files(_PACKAGE / folder)]
 
 
 def _functions(folder: str) -> list[str]:
@@ -54,31 +58,49 @@ SEEDED, SEEDED_BY = ("guard_seconds", "guard_slope_seconds"), "pcbench.guard_tra
 DOCUMENTS = ["load_compiled_function", *(["torch_compiler_api"] if PROFILE == "full" else [])]
 
 
-def _launches(folder) -> list[str]:
+def _launches(folder: Path) -> tuple[list[str], dict[str, str]]:
     """Every kernel at each of its sizes and dtypes, as ``softmax float16 rows=4096 columns=1024``, from its source.
 
-    Raises:
-        ValueError: A kernel does not have them written out.
+    Of a kernel whose file does not have them written out, the name alone; and these names, with the reason.
     """
-    found = []
-    for file in sorted(folder.glob("[!_]*.py")):
-        for node in ast.parse(file.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.Assign) and ast.unparse(node.targets) == "KERNEL":
-                break
-        else:
-            raise ValueError(f"{file} does not end in KERNEL = Kernel(...)")
-        given = {word.arg: word.value for word in getattr(node.value, "keywords", ())}
+    found, unlisted = [], {}
+    for file in _files(folder):
         try:
-            shapes = eval(compile(ast.Expression(given["shapes"]), str(file), "eval"), {"__builtins__": {}})
-            sizes = [" ".join(f"{extent}={size}" for extent, size in shape.items()) for shape in shapes]
-            dtypes = [_dtype(value) for value in given["dtypes"].elts]
-        except (KeyError, AttributeError, NameError, TypeError) as error:
-            raise ValueError(
-                f"{file} has to write out its shapes and dtypes in KERNEL = Kernel(...), as "
-                f'shapes=({{"rows": 4096}},), dtypes=(torch.float16,): {type(error).__name__}: {error}'
-            ) from error
-        found += [f"{file.stem} {dtype} {shape}" for shape in sizes for dtype in dtypes]
-    return found
+            found += [f"{file.stem} {launch}" for launch in _written_out(file)]
+        except ValueError as error:
+            found.append(file.stem)
+            unlisted[file.stem] = str(error)
+    return found, unlisted
+
+
+def _written_out(file: Path) -> list[str]:
+    """``float16 rows=4096 columns=1024`` and the like, at least one.
+
+    Raises:
+        ValueError: They are not written out.
+    """
+    try:
+        body = ast.parse(file.read_text(encoding="utf-8")).body
+    except SyntaxError as error:
+        raise ValueError(f"{file} is not Python: {error}") from error
+    for node in body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets) == "KERNEL":
+            break
+    else:
+        raise ValueError(f"{file} does not end in KERNEL = Kernel(...)")
+    given = {word.arg: word.value for word in getattr(node.value, "keywords", ())}
+    try:
+        shapes = ast.literal_eval(given["shapes"])
+        sizes = [" ".join(f"{extent}={size}" for extent, size in shape.items()) for shape in shapes]
+        dtypes = [_dtype(value) for value in given["dtypes"].elts]
+        if not sizes or not dtypes:
+            raise ValueError("one of them is empty")
+    except (KeyError, AttributeError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"{file} has to write out its shapes and dtypes in KERNEL = Kernel(...), as "
+            f'shapes=({{"rows": 4096}},), dtypes=(torch.float16,): {type(error).__name__}: {error}'
+        ) from error
+    return [f"{dtype} {shape}" for shape in sizes for dtype in dtypes]
 
 
 def _dtype(value) -> str:
@@ -88,9 +110,11 @@ def _dtype(value) -> str:
     return written.removeprefix("torch.")
 
 
-KERNELS = _names("../kernels")
+_KERNEL_FOLDER = _PACKAGE.parent / "kernels"
+KERNELS = [file.stem for file in _files(_KERNEL_FOLDER)]
 CHIPS = ["sm_90", "sm_100", *(["sm_80", "gfx942"] if PROFILE == "full" else [])]
-LAUNCHES = _launches(_PACKAGE.parent / "kernels")
+LAUNCHES, UNLISTED = _launches(_KERNEL_FOLDER)
+PAIRS = 1 if ONE_SAMPLE else 10 if FEW else 30  # samples of a launch, and of torch's own, in one process
 COMPILES = 3 if PROFILE == "full" and not FEW and not ONE_SAMPLE else 1  # processes that compile a kernel
 
 
@@ -113,6 +137,12 @@ def require_profile(profile, *case):
     """Likewise in another profile."""
     if profile != PROFILE:
         _not_applicable(case, f"it is measured in the {profile} profile alone")
+
+
+def require_listed(launch):
+    """Likewise a kernel of which nobody can tell where it is to be launched."""
+    if launch in UNLISTED:
+        _not_applicable((launch,), UNLISTED[launch])
 
 
 def _not_applicable(case, reason):

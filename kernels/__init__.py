@@ -32,8 +32,9 @@ class Kernel:
         bytes_requested: Likewise, bytes that the programs ask for in all, with the first configuration.
         flops: Of sizes: floating-point operations; a multiplication and an addition are two.
         bound: What limits it on a GPU: ``memory``, or ``compute`` where that is the tensor cores.
-        shapes: The sizes that it is tracked at; none of an extent 1, which Triton would compile in as a constant.
-        dtypes: The dtypes that it is tracked in.
+        shapes: The sizes that it is tracked at, written out in the call of ``Kernel`` as literal numbers: what lists
+            all launches reads them from the source. None of an extent 1, which Triton would compile in as a constant.
+        dtypes: The dtypes that it is tracked in, likewise written out as ``torch.float16``.
         small: Sizes for a check in the interpreter, which takes milliseconds for each program: ragged, one row, one
             column, and empty where the kernel has an answer to that.
         rival: torch's own kernel for the same, where that is not the reference.
@@ -62,7 +63,7 @@ _INPUT_SET = ContextVar("_INPUT_SET", default=0)
 
 @contextmanager
 def input_set(number: int) -> Iterator[None]:
-    """Within it :func:`normal` gives numbers of that set's own, the same in every process; elsewhere those of set 0."""
+    """Within it :func:`generator` is that set's own, the same in every process; elsewhere it is that of set 0."""
     before = _INPUT_SET.set(number)
     try:
         yield
@@ -70,9 +71,13 @@ def input_set(number: int) -> Iterator[None]:
         _INPUT_SET.reset(before)
 
 
+def generator(seed: int, device: str) -> torch.Generator:
+    """What random inputs are drawn from: of a seed, another one for each input, and of the set of inputs."""
+    return torch.Generator(device).manual_seed(seed + 7919 * _INPUT_SET.get())
+
+
 def normal(seed: int, *shape: int, dtype: torch.dtype, device: str) -> torch.Tensor:
-    """Normally distributed numbers, the same in every process; on the device ``meta`` there are no numbers at all."""
+    """Normally distributed numbers from :func:`generator`; on the device ``meta`` there are no numbers at all."""
     if device == "meta":
         return torch.empty(shape, dtype=dtype, device=device)
-    generator = torch.Generator(device).manual_seed(seed + 7919 * _INPUT_SET.get())
-    return torch.randn(shape, dtype=dtype, device=device, generator=generator)
+    return torch.randn(shape, dtype=dtype, device=device, generator=generator(seed, device))

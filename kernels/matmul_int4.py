@@ -16,7 +16,7 @@ from __future__ import annotations
 import torch
 import triton
 import triton.language as tl
-from pcbench_kernels import Kernel, Sizes, normal
+from pcbench_kernels import Kernel, Sizes, generator, normal
 
 GROUP = 128
 
@@ -112,7 +112,7 @@ def inputs(sizes: Sizes, dtype: torch.dtype, device: str) -> tuple[torch.Tensor,
     x = normal(0, m, sizes["k"], dtype=dtype, device=device)
     packed = torch.empty((n, groups * GROUP // 2), dtype=torch.uint8, device=device)
     if device != "meta":
-        packed.random_(0, 256, generator=torch.Generator(device).manual_seed(1))
+        packed.random_(0, 256, generator=generator(1, device))
     return x, packed, normal(2, groups, n, dtype=dtype, device=device) / GROUP
 
 

@@ -66,7 +66,7 @@ KERNEL = Kernel(
     bytes_requested=bytes_moved,
     flops=lambda sizes: sizes["elements"],
     bound="memory",
-    shapes=({"elements": 1 << 26},),
+    shapes=({"elements": 67_108_864},),
     dtypes=(torch.float32, torch.float16),
     small=({"elements": 3000}, {"elements": 1}, {"elements": 0}),
 )

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-from pcbench import checkout, claim_checking, claims, discovery, processes, sidecar
+from pcbench import checkout, claim_checking, claims, discovery, processes
 from pcbench.asking import Setting, usable_cpus
 from pcbench.samples import EAGER
-from pcbench.tracked import samples_of
+from pcbench.tracked import one_number, tell
 
 
 def claims_holding(document: str) -> float:
@@ -27,11 +27,11 @@ def claims_holding(document: str) -> float:
         with _caches() as caches:
             setting = Setting(EAGER, cwd=checkout.root())
             results = tuple(claim_checking.check_all(own, setting, caches, jobs=usable_cpus()))
-        _record(document, results)
+        for result in results:
+            tell((document,), "claim", asdict(result))
         return [float(sum(result.outcome is claims.ClaimOutcome.HOLDS for result in results))]
 
-    found = samples_of((document,), measure)
-    return float(found["samples"][0]) if isinstance(found, dict) else found
+    return one_number((document,), measure)
 
 
 @contextmanager
@@ -43,11 +43,3 @@ def _caches() -> Iterator[Path]:
     else:
         with processes.scratch() as folder:
             yield folder
-
-
-def _record(document: str, results: tuple[claims.ClaimResult, ...]) -> None:
-    context = os.environ.get("PCBENCH_CONTEXT")
-    if context:
-        case = f"{os.environ.get('PCBENCH_BENCHMARK', 'unnamed')}({document})"
-        for result in results:
-            sidecar.add_claim(Path(context), case, asdict(result))

@@ -10,21 +10,19 @@ import importlib.util
 import math
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from pcbench import checkout, codegen_asking, codegen_numbers, discovery, sidecar
+from pcbench import checkout, codegen_asking, codegen_numbers, discovery
 from pcbench.asking import Setting
 from pcbench.errors import PcbenchError
 from pcbench.sample_store import Absent
 from pcbench.status import Status
 from pcbench.taken_once import taken_once
-from pcbench.tracked import Tracked, named, number_of, samples_of
+from pcbench.tracked import AsvValue, one_number, refuse_unknown_kernel, samples_of, tell
 
 Rows = list[codegen_asking.Row]
 
 _LIMIT_S = 1200.0  # a kernel with a launch at each of its sizes, for four chips
-_PACKAGE = "pcbench_kernels"
 
 
 def codegen_number(kernel: str, target: str, quantity: str, chips: Sequence[str]) -> float:
@@ -47,10 +45,10 @@ def codegen_number(kernel: str, target: str, quantity: str, chips: Sequence[str]
             raise Absent("FAILED", f"{where} fits no multiprocessor: {limit.get('occupancy_limit', 'it says not why')}")
         return [found]
 
-    return number_of((kernel, target), measure)
+    return one_number((kernel, target), measure)
 
 
-def codegen_compile_seconds(kernel: str, target: str, chips: Sequence[str], count: int = 3) -> Tracked:
+def codegen_compile_seconds(kernel: str, target: str, chips: Sequence[str], count: int) -> AsvValue:
     """CPU seconds of compiling a kernel for a target, at all its sizes and dtypes; one sample a process, of ``count``.
 
     The first process is the one that the numbers are of; in a pair of processes each is one of its own.
@@ -72,9 +70,7 @@ def _rows(record: str, kernel: str, target: str, use: str, chips: Sequence[str])
     def of_target() -> Rows:
         discovery.check_name("chip", target, tuple(chips))
         rows: Rows = taken_once(f"{record}-{kernel}", target, lambda: _collected(kernel, chips))[target]
-        context = os.environ.get("PCBENCH_CONTEXT")
-        if context:
-            sidecar.add_codegen(Path(context), named((kernel, target)), kernel, target, rows)
+        tell((kernel, target), "codegen", {"kernel": kernel, "target": target, "rows": rows})
         return rows
 
     rows: Rows = taken_once(f"{record}-{kernel}-{target}", use, of_target)
@@ -83,24 +79,13 @@ def _rows(record: str, kernel: str, target: str, use: str, chips: Sequence[str])
 
 def _collected(kernel: str, chips: Sequence[str]) -> dict[str, Rows]:
     """What a process makes of a kernel, by chip; a row without a chip, of a process that died before, is each one's."""
-    _refuse_unknown(kernel)
+    if importlib.util.find_spec("triton") is None:
+        raise Absent(Status.UNAVAILABLE, "this Python has no triton")
+    refuse_unknown_kernel(kernel)
     setting = Setting("", threads=1, timeout_s=_LIMIT_S, cwd=checkout.root())
     rows = codegen_asking.collect(setting, [kernel], tuple(chips))
     kept = [{part: value for part, value in row.items() if part != "mix"} for row in rows]
     return {chip: [row for row in kept if row["target"] in ("", chip)] for chip in chips}
-
-
-def _refuse_unknown(kernel: str) -> None:
-    if importlib.util.find_spec("triton") is None:
-        raise Absent(Status.UNAVAILABLE, "this Python has no triton")
-    if kernel.endswith(".py"):
-        there = (checkout.root() / kernel).is_file()
-    else:
-        spec = importlib.util.find_spec(_PACKAGE)
-        origin = None if spec is None else spec.origin
-        there = origin is not None and kernel in discovery.names(Path(origin).parent)
-    if not there:
-        raise Absent(Status.UNAVAILABLE, f"this commit has no kernel {kernel}")
 
 
 def _compiled(rows: Rows) -> Rows:

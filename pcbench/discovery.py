@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import importlib.util
+import re
 import sys
 import traceback
 from collections.abc import Callable
@@ -20,6 +21,9 @@ from pcbench.errors import ExtensionError, UnavailableError, UsageError
 T = TypeVar("T")
 
 _PACKAGE = Path(__file__).parent
+_FORM = "package.module:function"
+_MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
+_OR_FUNCTIONS = ("kernel", "model")
 
 
 def names(folder: Path) -> tuple[str, ...]:
@@ -41,12 +45,14 @@ def check_name(kind: str, name: str, known: tuple[str, ...]) -> str:
     """Return ``name`` if it is known.
 
     Raises:
-        UsageError: It is not; the error lists the valid names and the nearest one.
+        UsageError: It is not; the error lists the valid names and the nearest one, or how a module's function is named.
     """
     if name in known:
         return name
     near = difflib.get_close_matches(name, known, n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
+    if kind in _OR_FUNCTIONS and _MODULE.fullmatch(name):
+        hint = f"write {name}:FUNCTION for a function of that module; "
     raise UsageError(f"there is no {kind} {name!r}", hint=f"{hint}valid names: {', '.join(known)}")
 
 
@@ -86,15 +92,27 @@ def load_file(path: Path, constant: str, kind: type[T]) -> T:
 
 
 def load_function(target: str, folder: Path) -> Callable[..., Any]:
-    """The function that ``package.module:function`` names; ``folder`` is importable for it.
+    """The function that ``package.module:function`` names, likewise.
 
     Raises:
-        UsageError: The target has another form, or the module has no such function.
+        UsageError, ExtensionError: As :func:`load_member`, or it is no function.
+    """
+    found = load_member(target, folder)
+    if not callable(found):
+        raise UsageError(f"{target} is of type {type(found).__name__}, no function")
+    return found  # type: ignore[no-any-return]  # a module attribute: checked callable above
+
+
+def load_member(target: str, folder: Path) -> Any:
+    """What ``package.module:function`` names, whatever it is; ``folder`` is importable for it.
+
+    Raises:
+        UsageError: The target has another form, or the module has nothing of that name.
         ExtensionError: The module raised on import.
     """
-    module_name, _, function_name = target.partition(":")
-    if not module_name or not function_name:
-        raise UsageError(f"{target!r} is not of the form package.module:function")
+    module_name, _, member = target.partition(":")
+    if not module_name or not member or module_name.endswith(".py") or "/" in module_name:
+        raise UsageError(f"{target!r} is not of the form {_FORM}", hint=_written(module_name, member, folder))
     _make_importable(folder.resolve())
     try:
         module = _import(module_name, lambda: importlib.import_module(module_name))
@@ -103,10 +121,20 @@ def load_function(target: str, folder: Path) -> Callable[..., Any]:
         if isinstance(cause, ModuleNotFoundError) and f"{module_name}.".startswith(f"{cause.name}."):
             raise UsageError(f"there is no module {cause.name}", hint=f"it is looked for in {folder}, too") from None
         raise
-    function = getattr(module, function_name, None)
-    if not callable(function):
-        raise UsageError(f"module {module_name} has no function {function_name!r}")
-    return function  # type: ignore[no-any-return]  # a module attribute: checked callable above
+    if not hasattr(module, member):
+        near = difflib.get_close_matches(member, [name for name in vars(module) if not name.startswith("__")], n=1)
+        hint = f"did you mean {near[0]!r}?" if near else None
+        raise UsageError(f"module {module_name} has no function {member!r}", hint=hint)
+    return getattr(module, member)
+
+
+def _written(module: str, member: str, folder: Path) -> str | None:
+    """How a function is to be named of which a path was given, or no name; None where nothing was."""
+    file, top = (folder / module).resolve(), folder.resolve()
+    if module and file != top and file.is_relative_to(top):
+        dotted = ".".join(file.relative_to(top).parts).removesuffix(".py").removesuffix(".__init__")
+        return f"write {dotted}:{member or 'FUNCTION'}"
+    return f"write {_FORM} in the folder that its package is in" if module else None
 
 
 def _make_importable(folder: Path) -> None:

@@ -9,10 +9,9 @@ import functools
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import Any
 
-from pcbench import checkout, discovery, guard_families, guard_sampling, instruction_counting, sidecar
+from pcbench import checkout, discovery, guard_families, guard_sampling, instruction_counting
 from pcbench.asking import Setting
 from pcbench.errors import PcbenchError
 from pcbench.guard_samples import DIFFERENCES, MEASURES, Cost, Sweep, read_census, read_cost, read_sweep, seconds_of
@@ -20,7 +19,7 @@ from pcbench.sample_store import Absent
 from pcbench.slopes import slope
 from pcbench.status import Status
 from pcbench.taken_once import taken_once
-from pcbench.tracked import Tracked, named, number_of, samples_of
+from pcbench.tracked import AsvValue, one_number, samples_of, tell
 
 SLOPES = {"per guard": "per_guard_s", "per item": "per_item_s", "intercept": "intercept_s"}
 """What is tracked of a family's line, and the field of :class:`pcbench.slopes.Slope` that has it."""
@@ -48,10 +47,10 @@ def guard_count(target: str, entry: str) -> float:
             raise Absent(Status.UNAVAILABLE, census.unknown[entry])
         return [float(census.counts.get(entry, 0))]
 
-    return number_of((target, entry), measure)
+    return one_number((target, entry), measure)
 
 
-def guard_seconds(target: str, measure: str, count: int = 5) -> Tracked:
+def guard_seconds(target: str, measure: str, count: int = 5) -> AsvValue:
     """Seconds per call of a measure, or of a difference of two; one sample a process, of ``count``.
 
     Of a measure it is the least of the process's blocks, of a difference the median over its pairs.
@@ -66,7 +65,7 @@ def guard_seconds(target: str, measure: str, count: int = 5) -> Tracked:
     return samples_of((target, measure), measured)
 
 
-def guard_slope_seconds(family: str, part: str, sizes: Sequence[int], count: int = 5) -> Tracked:
+def guard_slope_seconds(family: str, part: str, sizes: Sequence[int], count: int = 5) -> AsvValue:
     """Seconds that one guard of a family adds to a check (``per guard``), or one size (``per item``), or ``intercept``.
 
     One sample a process, of ``count``; each times all sizes.
@@ -99,7 +98,7 @@ def guard_instructions(target: str, targets: Sequence[str]) -> float:
             raise Absent("FAILED", kept["failed"][target])
         return [float(min(kept["values"][target]))]
 
-    return number_of((target,), measure)
+    return one_number((target,), measure)
 
 
 def _agreed(target: str, entry: str) -> dict[str, Any]:
@@ -113,9 +112,7 @@ def _agreed(target: str, entry: str) -> dict[str, Any]:
     }
     agreed = {name: count for name, count in counted.census.counts.items() if name not in differing}
     census = asdict(replace(counted.census, counts=agreed, unknown={**counted.census.unknown, **differing}))
-    context = os.environ.get("PCBENCH_CONTEXT")
-    if context:
-        sidecar.add_census(Path(context), named((target, entry)), target, census)
+    tell((target, entry), "census", {"target": target, **census})
     return {"census": census, "differing": differing}
 
 

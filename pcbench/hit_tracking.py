@@ -9,12 +9,12 @@ from typing import Any
 
 from pcbench import asking, checkout, discovery, processes
 from pcbench.asking import Setting
-from pcbench.tracked import Tracked, samples_of
+from pcbench.tracked import AsvValue, samples_of
 
 CHECKS = ("hit", "original", "signature", "mode", "training", "weights")
 
 
-def cache_hit_seconds(check: str, inputs: str, parameters: str) -> Tracked:
+def cache_hit_seconds(check: str, inputs: str, parameters: str) -> AsvValue:
     """Seconds that a hit costs, or one of the checks in it, beside the original's look-up in a dictionary.
 
     What each parameter adds is the slope through two points: 24 parameters less 4, by 20. As half of them are weights

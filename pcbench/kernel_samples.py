@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from pcbench.errors import ResultsError
 
 
 @dataclass(frozen=True)
@@ -26,16 +29,18 @@ class Work:
 
 @dataclass(frozen=True)
 class Sample:
-    """One timed launch, or one burst of them.
+    """Launches in a row, timed together.
 
     Attributes:
         seconds: Of one launch, from the GPU's own clock.
+        queued: All of them were queued before the GPU came to the first: no time of the CPU's is in it.
         sm_clock_mhz: The clock of its multiprocessors around then; None where the driver does not tell.
         throttled: Why that clock was held down, in the driver's words; empty where it was not, None where it is not
             told.
     """
 
     seconds: float
+    queued: bool
     sm_clock_mhz: float | None
     throttled: str | None
 
@@ -47,32 +52,30 @@ class KernelTimes:
     Attributes:
         kernel, sizes, dtype: As in a row of codegen: ``rows=4096 columns=1024``, ``float16``.
         gpu: The card's name.
-        config: What the kernel was launched with, a word for each launch that was tuned, such as
-            ``BLOCK_M=128 num_warps=8``; empty where nothing is chosen.
+        target: What Triton calls its chip: ``sm_90``, ``gfx942``.
+        config: What each launch that is tuned chose, as a row of codegen says it; empty where nothing is chosen.
         samples: The kernel's, each against the rival's of the same place.
         rival: What torch runs for the same: ``torch.softmax``, say; empty where there is none to time.
         rival_samples: The rival's; as many, or none.
-        copy_bytes_per_s: The session's roof of memory: what a copy of a large tensor reached, in bytes read and
-            written.
-        matmul_flops_per_s: The session's roof of the tensor cores by dtype: what torch's large matmul reached.
-        working_set_bytes: All inputs that the launches go through in turn, and their outputs.
-        l2_bytes: The GPU's second-level cache.
-        unavailable: What of it could not be had, such as ``clocks``, with the reason.
+        copy_bytes_per_s: The process's roof of memory: what a copy of a large tensor reached, in bytes read and
+            written; None where it could not be had.
+        matmul_flops_per_s: The process's roof of the tensor cores by dtype: what torch's large matmul reached; of a
+            kernel that they bound.
+        unavailable: What of it could not be had, such as ``clocks`` or ``copy``, with the reason.
     """
 
     kernel: str
     sizes: str
     dtype: str
     gpu: str
+    target: str
     work: Work
-    config: str
+    config: tuple[str, ...]
     samples: tuple[Sample, ...]
     rival: str
     rival_samples: tuple[Sample, ...]
-    copy_bytes_per_s: float
+    copy_bytes_per_s: float | None
     matmul_flops_per_s: Mapping[str, float]
-    working_set_bytes: int
-    l2_bytes: int
     unavailable: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -103,25 +106,33 @@ def read_times(stored: Mapping[str, Any]) -> KernelTimes:
 
     Raises:
         KeyError, TypeError, ValueError: They have another form.
+        ResultsError: They have no sample, or one that is no time, or another number of the rival's.
     """
-    texts = {name: str(stored[name]) for name in ("kernel", "sizes", "dtype", "gpu", "config", "rival")}
-    return KernelTimes(
+    texts = {name: str(stored[name]) for name in ("kernel", "sizes", "dtype", "gpu", "target", "rival")}
+    times = KernelTimes(
         **texts,
         work=read_work(stored["work"]),
+        config=tuple(map(str, stored["config"])),
         samples=tuple(map(_sample, stored["samples"])),
         rival_samples=tuple(map(_sample, stored["rival_samples"])),
-        copy_bytes_per_s=float(stored["copy_bytes_per_s"]),
+        copy_bytes_per_s=None if stored["copy_bytes_per_s"] is None else float(stored["copy_bytes_per_s"]),
         matmul_flops_per_s={str(dtype): float(rate) for dtype, rate in stored["matmul_flops_per_s"].items()},
-        working_set_bytes=int(stored["working_set_bytes"]),
-        l2_bytes=int(stored["l2_bytes"]),
         unavailable={str(what): str(why) for what, why in stored["unavailable"].items()},
     )
+    count, rivals = len(times.samples), len(times.rival_samples)
+    if not count or rivals not in (0, count):
+        raise ResultsError(f"{times.launch} has {count} samples, and {rivals} of its rival")
+    for sample in (*times.samples, *times.rival_samples):
+        if not 0 < sample.seconds < math.inf:
+            raise ResultsError(f"{times.launch} has a sample of {sample.seconds} s")
+    return times
 
 
 def _sample(stored: Mapping[str, Any]) -> Sample:
     clock, throttled = stored["sm_clock_mhz"], stored["throttled"]
     return Sample(
         float(stored["seconds"]),
+        bool(stored["queued"]),
         None if clock is None else float(clock),
         None if throttled is None else str(throttled),
     )

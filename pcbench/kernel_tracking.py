@@ -6,24 +6,22 @@ says so for all launches of a run.
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
-from pcbench import checkout, discovery, kernel_asking, sidecar
+from pcbench import checkout, kernel_asking
 from pcbench.asking import Setting
 from pcbench.kernel_asking import NoTimesError
 from pcbench.kernel_samples import KernelTimes, read_times
 from pcbench.sample_store import Absent
 from pcbench.status import Status
 from pcbench.taken_once import taken_once
-from pcbench.tracked import Tracked, samples_of
+from pcbench.tracked import AsvValue, refuse_unknown_kernel, samples_of, tell
 
 _LIMIT_S = 1200.0  # every configuration of a tuned kernel is compiled, and tried
 
 
-def kernel_seconds(launch: str, count: int) -> Tracked:
+def kernel_seconds(launch: str, count: int) -> AsvValue:
     """Seconds of one launch, such as ``softmax float16 rows=4096 columns=1024``; so many samples of one process."""
 
     def measure() -> list[float]:
@@ -32,7 +30,7 @@ def kernel_seconds(launch: str, count: int) -> Tracked:
     return samples_of((launch,), measure)
 
 
-def rival_seconds(launch: str, count: int) -> Tracked:
+def rival_seconds(launch: str, count: int) -> AsvValue:
     """Seconds that torch's own takes for the same, each sample beside the kernel's of the same place."""
 
     def measure() -> list[float]:
@@ -50,9 +48,7 @@ def _times(launch: str, use: str, count: int) -> KernelTimes:
     Raises:
         Absent: This commit has no such kernel, there is no GPU, or the launch has no time.
     """
-    kernel = launch.partition(" ")[0]
-    if kernel not in discovery.names(checkout.root() / "kernels"):
-        raise Absent(Status.UNAVAILABLE, f"this commit has no kernel {kernel}")
+    refuse_unknown_kernel(launch.partition(" ")[0])
     setting = Setting("", timeout_s=_LIMIT_S, cwd=checkout.root())
     taken_once("gpu", f"{use} of {launch}", lambda: kernel_asking.gpu(setting))
     return read_times(taken_once(f"kernel-times-{launch}", use, lambda: _taken(setting, launch, count)))
@@ -65,8 +61,5 @@ def _taken(setting: Setting, launch: str, count: int) -> dict[str, Any]:
         times = asdict(kernel_asking.timed(setting, kernel, dtype, sizes, count))
     except NoTimesError as error:
         raise Absent(error.status, error.problem) from error
-    context = os.environ.get("PCBENCH_CONTEXT")
-    if context:
-        case = f"{os.environ.get('PCBENCH_BENCHMARK', 'unnamed')}({launch})"
-        sidecar.add_kernel_times(Path(context), case, times)
+    tell((launch,), "kernel_times", times)
     return times

@@ -47,29 +47,16 @@ def add(path: Path, case: str, status: str, reason: str | None) -> None:
         file.write(json.dumps({"case": case, "status": status, "reason": reason}) + "\n")
 
 
-def add_claim(path: Path, case: str, result: Mapping[str, Any]) -> None:
-    """Append what became of a claim that the case counts: the fields of a ``ClaimResult``."""
+def add_part(path: Path, case: str, kind: str, told: Mapping[str, Any]) -> None:
+    """Append what a case told beside its number.
+
+    Args:
+        kind: ``claim``, with the fields of a ``ClaimResult``; ``census``, with a ``target`` and the fields of a
+            ``Census``; ``codegen``, with a ``kernel``, a ``target`` and the ``rows``; or ``kernel_times``, with the
+            fields of ``KernelTimes``.
+    """
     with path.open("a") as file:
-        file.write(json.dumps({"case": case, "claim": dict(result)}) + "\n")
-
-
-def add_census(path: Path, case: str, target: str, census: Mapping[str, Any]) -> None:
-    """Append the census of a target that the case has an entry of: the fields of a ``Census``."""
-    with path.open("a") as file:
-        file.write(json.dumps({"case": case, "census": {"target": target, **census}}) + "\n")
-
-
-def add_codegen(path: Path, case: str, kernel: str, target: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Append what the compiler made of a kernel for a target, which the case has a number of: rows of codegen."""
-    with path.open("a") as file:
-        told = {"kernel": kernel, "target": target, "rows": list(rows)}
-        file.write(json.dumps({"case": case, "codegen": told}) + "\n")
-
-
-def add_kernel_times(path: Path, case: str, times: Mapping[str, Any]) -> None:
-    """Append what timing a kernel told, beside the case's number: the fields of ``KernelTimes``."""
-    with path.open("a") as file:
-        file.write(json.dumps({"case": case, "kernel_times": dict(times)}) + "\n")
+        file.write(json.dumps({"case": case, kind: dict(told)}) + "\n")
 
 
 def _write(path: Path, lines: Sequence[str]) -> None:

@@ -33,13 +33,13 @@ from pcbench.sample_store import Absent, Store
 from pcbench.sample_store import SampleCounts as SampleCounts
 from pcbench.samples import EAGER, USUAL_TEMPERATURES, CaptureCounts, CapturePhases
 from pcbench.status import Status
-from pcbench.tracked import Tracked, samples_of
+from pcbench.tracked import AsvValue, one_number, samples_of
 
 PEAK_TEMPERATURES = ("cold", "warm")
 COUNTS = SampleCounts()
 
 
-def capture_seconds(target: str, strategy: str, temperature: str, samples: SampleCounts = COUNTS) -> Tracked:
+def capture_seconds(target: str, strategy: str, temperature: str, samples: SampleCounts = COUNTS) -> AsvValue:
     """Seconds of capture and save, from empty compiler caches (cold) or from those that a capture left (warm).
 
     Dynamo and what the strategy loads with are imported before.
@@ -51,7 +51,7 @@ def capture_seconds(target: str, strategy: str, temperature: str, samples: Sampl
     return _tracked((target, strategy, temperature), measure)
 
 
-def capture_peak_rss_bytes(target: str, strategy: str, temperature: str, samples: SampleCounts = COUNTS) -> Tracked:
+def capture_peak_rss_bytes(target: str, strategy: str, temperature: str, samples: SampleCounts = COUNTS) -> AsvValue:
     """Peak resident memory of the captures that :func:`capture_seconds` takes, when the artifact was saved."""
 
     def measure(store: Store) -> list[float]:
@@ -63,7 +63,7 @@ def capture_peak_rss_bytes(target: str, strategy: str, temperature: str, samples
 
 def capture_phase_seconds(
     target: str, strategy: str, temperature: str, phase: str, samples: SampleCounts = COUNTS
-) -> Tracked:
+) -> AsvValue:
     """Seconds of one phase, such as ``inductor_s``, of the captures that :func:`capture_seconds` takes."""
 
     def measure(store: Store) -> list[float]:
@@ -73,7 +73,7 @@ def capture_phase_seconds(
     return _tracked((target, strategy, temperature, phase), measure)
 
 
-def capture_count(target: str, strategy: str, temperature: str, count: str, samples: SampleCounts = COUNTS) -> Tracked:
+def capture_count(target: str, strategy: str, temperature: str, count: str, samples: SampleCounts = COUNTS) -> AsvValue:
     """A count, such as ``graphs``, of the captures that :func:`capture_seconds` takes; they must agree."""
 
     def measure(store: Store) -> list[float]:
@@ -83,19 +83,19 @@ def capture_count(target: str, strategy: str, temperature: str, count: str, samp
             raise PcbenchError(f"{count} of the same capture differs from process to process: {found}")
         return found
 
-    return _number(_tracked((target, strategy, temperature, count), measure))
+    return _number((target, strategy, temperature, count), measure)
 
 
-def artifact_bytes(target: str, strategy: str) -> Tracked:
+def artifact_bytes(target: str, strategy: str) -> AsvValue:
     """Bytes of all files of the artifact."""
 
     def measure(store: Store) -> list[float]:
         return [float(_known(store.captured().artifact_bytes, "size of the artifact"))]
 
-    return _number(_tracked((target, strategy), measure))
+    return _number((target, strategy), measure)
 
 
-def first_output_seconds(target: str, strategy: str, temperature: str, samples: SampleCounts = COUNTS) -> Tracked:
+def first_output_seconds(target: str, strategy: str, temperature: str, samples: SampleCounts = COUNTS) -> AsvValue:
     """Seconds to the first output: from the start of the process, or, hot, of a second load in a process."""
 
     def measure(store: Store) -> list[float]:
@@ -104,7 +104,7 @@ def first_output_seconds(target: str, strategy: str, temperature: str, samples: 
     return _tracked((target, strategy, temperature), measure)
 
 
-def peak_rss_bytes(target: str, strategy: str, temperature: str, samples: SampleCounts = COUNTS) -> Tracked:
+def peak_rss_bytes(target: str, strategy: str, temperature: str, samples: SampleCounts = COUNTS) -> AsvValue:
     """Peak resident memory at the first output, of the samples that :func:`first_output_seconds` has just taken.
 
     ``temperature`` is cold or warm: a hot load has no peak of its own.
@@ -150,10 +150,10 @@ def load_benchmark(
         params = (list(targets), list(strategies), list(temperatures))
         param_names = ("model", "strategy", "temperature")
 
-        def track_first_output(self, model: str, strategy: str, temperature: str) -> Tracked:
+        def track_first_output(self, model: str, strategy: str, temperature: str) -> AsvValue:
             return first_output_seconds(model, strategy, temperature, samples)
 
-        def track_peak_rss(self, model: str, strategy: str, temperature: str) -> Tracked:
+        def track_peak_rss(self, model: str, strategy: str, temperature: str) -> AsvValue:
             return peak_rss_bytes(model, strategy, temperature, samples)
 
     Load.track_first_output.unit = "seconds"  # type: ignore[attr-defined]  # how asv takes a unit
@@ -164,11 +164,6 @@ def load_benchmark(
     else:
         del Load.track_peak_rss
     return Load
-
-
-def _number(found: Tracked) -> float:
-    """A plain number, without asv's statistics, of what has one sample."""
-    return float(found["samples"][0]) if isinstance(found, dict) else found
 
 
 def _part(parts: CapturePhases | CaptureCounts | None, name: str) -> float:
@@ -192,8 +187,16 @@ def _known(value: int | None, what: str) -> int:
     return value
 
 
-def _tracked(case: tuple[str, ...], measure: Callable[[Store], list[float]]) -> Tracked:
-    """Run ``measure`` with what the benchmarks of a model and strategy share, and give asv what it takes."""
+def _tracked(case: tuple[str, ...], measure: Callable[[Store], list[float]]) -> AsvValue:
+    return samples_of(case, _opened(case, measure))
+
+
+def _number(case: tuple[str, ...], measure: Callable[[Store], list[float]]) -> float:
+    return one_number(case, _opened(case, measure))
+
+
+def _opened(case: tuple[str, ...], measure: Callable[[Store], list[float]]) -> Callable[[], list[float]]:
+    """``measure`` with what the benchmarks of a model and strategy share."""
     target, strategy = case[:2]
 
     def measured() -> list[float]:
@@ -203,7 +206,7 @@ def _tracked(case: tuple[str, ...], measure: Callable[[Store], list[float]]) -> 
         with sample_store.opened(Setting(target, cwd=checkout.root()), strategy) as store:
             return measure(store)
 
-    return samples_of(case, measured)
+    return measured
 
 
 def _lacking(target: str, strategy: str) -> str | None:

@@ -10,14 +10,21 @@ from gated import PLACE, accept, judged
 from results_folder import Folder, commit_of
 
 from pcbench.analysis.baseline import Baseline, accept_all
-from pcbench.analysis.findings import Judgement
+from pcbench.analysis.findings import Finding, Judgement
 from pcbench.analysis.policy import read_policy
+from pcbench.analysis.records import Verdict
 from pcbench.codegen_numbers import QUANTITIES, number_of
 
 BENCHMARKS = {what: f"kernels.track_{what.replace(' ', '_')}" for what in QUANTITIES}
 SECONDS = "kernels.track_seconds"
+WORSE = {"registers": "any", "instructions": "any"}  # of the others more is worse
 SUITE = {
-    name: {"unit": "" if what == "inverse occupancy" else what, "worse": "up", "kind": "count", "codegen": what}
+    name: {
+        "unit": "" if what == "inverse occupancy" else what,
+        "worse": WORSE.get(what, "up"),
+        "kind": "count",
+        "codegen": what,
+    }
     for what, name in BENCHMARKS.items()
 } | {SECONDS: {"unit": "seconds"}}
 PARAMS = "(softmax, sm_90)"
@@ -27,9 +34,9 @@ Told = Sequence[Mapping[str, Any]]
 class Gate:
     """Results of commits that compiled a kernel, and the verdicts on the last beside the first."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, suite: Mapping[str, Mapping[str, str]] = SUITE) -> None:
         usual = {"param_names": ["kernel", "target"], "type": "track"}
-        self.folder = Folder(root / "results", {name: {**usual, **fields} for name, fields in SUITE.items()})
+        self.folder = Folder(root / "results", {name: {**usual, **fields} for name, fields in suite.items()})
         self.folder.begin()
         accept(self.folder, accept_all(Baseline(), PLACE, commit_of(1), "2026-11-01", "first"))
 
@@ -57,3 +64,15 @@ class Gate:
         self.add(1, before)
         self.add(2, now)
         return judged(self.folder, read_policy(table))
+
+
+def of(judgement: Judgement, what: str) -> Finding:
+    """The verdict on a number, or on the ``seconds``."""
+    name = SECONDS if what == "seconds" else BENCHMARKS[what]
+    (found,) = [finding for finding in judgement.findings if finding.case.benchmark == name]
+    return found
+
+
+def others(judgement: Judgement, what: str) -> set[Verdict]:
+    """The verdicts on the numbers but one, and on the seconds."""
+    return {one.verdict for one in judgement.findings if one.case.benchmark != BENCHMARKS[what]}

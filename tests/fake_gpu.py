@@ -5,14 +5,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 import torch
 from pcbench_kernels import Kernel, normal
 
 from pcbench.kernel_samples import KernelTimes
-from pcbench.kernel_timing import roofs
+from pcbench.kernel_timing import roofs, rotation
 from pcbench.kernel_timing.gpu import CaptureFailedError, Run, Timing
 from pcbench.kernel_timing.rotation import Place
 from pcbench.kernel_timing.timing_kernel import times_of
@@ -47,6 +47,7 @@ class FakeGpu:
     """
 
     name: str = "Simulated 1"
+    target: str = "sim_1"
     device: str = "cpu"
     l2_bytes: int = 1000
     clocks_unavailable: str | None = None
@@ -62,9 +63,6 @@ class FakeGpu:
 
     def free_bytes(self) -> int:
         return self.free
-
-    def synchronise(self) -> None:
-        pass
 
     def capture(self, run: Run) -> Run:
         if self.refuses is not None:
@@ -97,8 +95,12 @@ class FakeGpu:
 
 
 def with_small_roofs(monkeypatch: pytest.MonkeyPatch) -> FakeGpu:
-    """A copy of 8000 bytes takes 100 us or, by another way, 200, and a product of 16 x 16 takes 300 us."""
+    """A copy of 8000 bytes takes 100 us or, by another way, 200, and a product of 16 x 16 takes 300 us.
+
+    No cache is larger than torch tells.
+    """
     made = FakeGpu()
+    monkeypatch.setattr(rotation, "LEAST_BYTES", 0)
     monkeypatch.setattr(roofs, "COPIED_BYTES", 8000)
     monkeypatch.setattr(roofs, "EXTENT", 16)
     copies = {
@@ -124,6 +126,7 @@ def kernel_of(
     reference: Callable[..., Any] = torch.add,
     inputs: Callable[..., tuple[torch.Tensor, ...]] = vectors,
     flops: int = ELEMENTS,
+    bound: Literal["memory", "compute"] = "memory",
     **more: Any,
 ) -> Kernel:
     return Kernel(
@@ -133,7 +136,7 @@ def kernel_of(
         bytes_moved=lambda sizes, dtype: 3 * ELEMENTS * dtype.itemsize,
         bytes_requested=lambda sizes, dtype: 4 * ELEMENTS * dtype.itemsize,
         flops=lambda sizes: flops,
-        bound="memory",
+        bound=bound,
         shapes=({"elements": ELEMENTS},),
         dtypes=(torch.float32,),
         small=(),

@@ -16,7 +16,7 @@ from fake_gpu import FakeGpu
 from pcbench_kernels import vector_add
 
 from pcbench.errors import PcbenchError
-from pcbench.kernel_timing import roofs
+from pcbench.kernel_timing import roofs, rotation
 from pcbench.kernel_timing.rotation import Place
 from pcbench.kernel_timing.timing_kernel import times_of
 
@@ -29,7 +29,7 @@ def spoiled(x: torch.Tensor, y: torch.Tensor) -> Any:
 
 def main(*words: str) -> None:
     gpu = FakeGpu(piece_s=0.02, l2_bytes=24_000)
-    roofs.COPIED_BYTES, roofs.EXTENT = 400_000, 16
+    roofs.COPIED_BYTES, rotation.LEAST_BYTES = 400_000, 0
     kernel = replace(vector_add.KERNEL, launch=spoiled) if "--spoiled" in words else vector_add.KERNEL
     try:
         times = times_of(

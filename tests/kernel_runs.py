@@ -30,32 +30,38 @@ def compiled(
     return (replace(made, work=work),)
 
 
-def samples(times_s: Sequence[float], clock: float | None = 1980.0, throttled: str | None = "") -> tuple[Sample, ...]:
-    return tuple(Sample(time, clock, throttled) for time in times_s)
+def samples(
+    times_s: Sequence[float], clock: float | None = 1980.0, throttled: str | None = "", queued: bool = True
+) -> tuple[Sample, ...]:
+    return tuple(Sample(time, queued, clock, throttled) for time in times_s)
 
 
 def times(
     kernel: str = "softmax",
     times_s: Sequence[float] = (1.25e-3,) * 9,
-    rival_s: Sequence[float] = (2.5e-3,) * 9,
+    rival_s: Sequence[float] = (),
     work: Work = MOVING,
     **changed: Any,
 ) -> KernelTimes:
-    """Timed on an H200 whose copy reaches 4 TB/s and whose float16 matmul reaches 800 TFLOP/s."""
+    """Timed on an H200 whose copy reaches 4 TB/s and whose float16 matmul reaches 800 TFLOP/s.
+
+    Args:
+        rival_s: The rival's; of 2.5 ms each where none are given.
+    """
+    own = changed.pop("samples", samples(times_s))
     made = KernelTimes(
         kernel=kernel,
         sizes=SIZES,
         dtype="float16",
         gpu=H200,
+        target="sm_90",
         work=work,
-        config="",
-        samples=samples(times_s),
+        config=(),
+        samples=own,
         rival=f"torch.{kernel}",
-        rival_samples=samples(rival_s),
+        rival_samples=samples(rival_s or (2.5e-3,) * len(own)),
         copy_bytes_per_s=4e12,
         matmul_flops_per_s={"float16": 800e12},
-        working_set_bytes=1_000_000_000,
-        l2_bytes=50_000_000,
     )
     return replace(made, **changed)
 

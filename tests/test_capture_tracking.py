@@ -45,7 +45,7 @@ def taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return numbers
 
 
-def samples(tracked: tracking.Tracked) -> list[float]:
+def samples(tracked: tracking.AsvValue) -> list[float]:
     assert isinstance(tracked, dict)
     found: list[float] = tracked["samples"]
     return found
@@ -79,7 +79,7 @@ def test_the_same_number_asked_for_again_is_of_new_captures(taken: list[int]) ->
     ],
 )
 def test_what_this_torch_does_not_tell_is_na_with_its_reason(
-    measure: Callable[..., tracking.Tracked], name: str, reason: str, taken: list[int], tmp_path: Path
+    measure: Callable[..., tracking.AsvValue], name: str, reason: str, taken: list[int], tmp_path: Path
 ) -> None:
     value = measure("mlp", "export", "cold", name, TWO)
 

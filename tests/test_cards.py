@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from pcbench.analysis import codegen_metrics
-from pcbench.analysis.cards import CARDS, Card, card_of_device, card_of_target, target_of_device
+from pcbench.analysis.cards import CARDS, Card, card_of_device, card_of_target, names_by_target
 from pcbench.codegen_asking import CHIPS
 
 
 def test_every_target_has_a_card_and_every_card_a_target() -> None:
     assert {card.target for card in CARDS} == set(CHIPS)
-    assert tuple(codegen_metrics.CARDS) == CHIPS
-    assert codegen_metrics.CARDS["sm_90"] == "H100 or H200"
+    assert tuple(names_by_target()) == CHIPS
+    assert names_by_target()["sm_90"] == "H100 or H200"
 
 
 @pytest.mark.parametrize("card", CARDS, ids=lambda card: card.name)
@@ -44,14 +43,26 @@ def test_a_card_has_no_peak_in_a_dtype_that_it_does_not_compute_in() -> None:
     assert lacking == {"A100", "MI300X"}
 
 
-@pytest.mark.parametrize("device", ["NVIDIA H100 PCIe", "NVIDIA H200 MIG 1g.18gb", "NVIDIA H200 NVL"])
-def test_a_variant_has_its_target_and_not_its_peaks(device: str) -> None:
-    assert (card_of_device(device), target_of_device(device)) == (None, "sm_90")
+def test_the_peaks_of_a_b200_are_those_of_one_gpu_of_an_hgx_b200() -> None:
+    card = card_of_device("NVIDIA B200")
+
+    assert card is not None
+    assert card.memory_bytes_per_s == 7.7e12
+    peaks = {"float16": 2250e12, "bfloat16": 2250e12, "float32": 75e12, "float8_e4m3fn": 4500e12}
+    assert card.flops_per_s == pytest.approx(peaks)
 
 
-@pytest.mark.parametrize("device", ["NVIDIA GH200 480GB", "NVIDIA GeForce RTX 4090", ""])
-def test_a_card_that_is_not_known_has_no_target(device: str) -> None:
-    assert target_of_device(device) is None
+@pytest.mark.parametrize("device", ["AMD Instinct MI300X", "AMD Instinct MI300X OAM"])
+def test_an_mi300x_is_known_by_either_of_its_names(device: str) -> None:
+    card = card_of_device(device)
+
+    assert card is not None
+    assert card.name == "MI300X"
+
+
+@pytest.mark.parametrize("device", ["NVIDIA H100 PCIe", "NVIDIA H200 MIG 1g.18gb", "AMD Instinct MI300X HF OAM", ""])
+def test_a_variant_or_a_part_of_a_card_has_not_its_peaks(device: str) -> None:
+    assert card_of_device(device) is None
 
 
 def test_of_two_cards_of_a_target_the_last_stands_for_it() -> None:

@@ -13,6 +13,8 @@ from git_history import MACHINE
 from pcbench.analysis.asv_results import read_results
 from pcbench.analysis.findings import Judgement
 from pcbench.analysis.gating import Wanted, gate
+from pcbench.analysis.history import changes
+from pcbench.analysis.nights import all_nights
 from pcbench.analysis.policy import Policy
 from pcbench.analysis.records import Verdict
 
@@ -66,6 +68,12 @@ def test_a_commit_that_lost_alignment_fails_the_gate_by_the_rule_and_one_with_a_
     assert set(runs[commits[0]].codegen) == {("softmax", "sm_90"), ("softmax", "sm_100")}
     assert ({finding.verdict for finding in same.findings}, same.exit_code) == ({Verdict.SAME}, 0)
     slower = {str(finding.case): finding.rule for finding in lost.of(Verdict.SLOWER)}
+    ways = {str(change.series.case): change.way for change in changes(all_nights(results.runs), Policy())}
+    assert ways == {
+        f"bench_codegen.Codegen.track_{what}(softmax, {target})": "changed"
+        for what in ("instructions", "registers")
+        for target in ("sm_90", "sm_100")
+    }
     assert lost.exit_code == 1
     assert slower == {
         f"bench_codegen.Codegen.track_instructions(softmax, {target})": (

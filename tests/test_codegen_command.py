@@ -12,7 +12,7 @@ from compilations import failed, told
 from compiled_kernels import Compiler, Row, replaced
 
 from pcbench import codegen_asking, discovery
-from pcbench.analysis.codegen_metrics import CARDS
+from pcbench.analysis.cards import names_by_target
 from pcbench.commands import _codegen_triton, main
 
 ROOT = Path(__file__).parent.parent
@@ -34,25 +34,36 @@ def compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Compiler:
         (["vector_add", "--json", "/nowhere/at/all.json"], "/nowhere/at/all.json cannot be written"),
         (["vector_add", "--markdown"], "--markdown is of diff"),
         (["vector_add", "--sass"], "--sass keeps the machine code in a file"),
-        (["vector_add", "--triton", "../3.6"], "'../3.6' is no version of Triton"),
+        (["vector_add", "--triton", "../3.6"], "'../3.6' is no whole version of Triton"),
+        (["vector_add", "--triton", "3.6"], "'3.6' is no whole version of Triton a version has three numbers"),
+        (["diff", "vector_add", "--triton", "3.6.0", "--triton", "3.09.0"], "'3.09.0' is no whole version of Triton"),
+        (["difff", "HEAD~1", "HEAD"], "there is no kernel 'difff' did you mean `pcbench codegen diff A B`?"),
         (["--triton", "3.6.0", "--triton", "3.9.0"], "several Triton versions are compared"),
         (["diff"], "diff of what?"),
         (["diff", "a.json"], "diff of what?"),
         (["diff", "--triton", "3.6.0"], "diff of what?"),
         (["diff", "a.json", "b.json"], "there is no file a.json"),
         (["diff", "HEAD", "HEAD~1"], "there is no side HEAD"),
+        (["diff", "HEAD~1..HEAD"], "diff of what? write two words: pcbench codegen diff HEAD~1 HEAD"),
+        (["diff", "v3.6...v3.7", "softmax"], "no side v3.6...v3.7 write two words: pcbench codegen diff v3.6 v3.7"),
+        (["diff", "softmax", "HEAD~1", "HEAD"], "come before the kernels: pcbench codegen diff A B softmax"),
+        (
+            ["diff", "m:f", "HEAD", ".", "--signature", "i32"],
+            "name it, as package.module:function; of diff, after A and B",
+        ),
+        (["diff", "a.json", "b.json", "--sass", "--markdown"], "--markdown has no room for machine code"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_before_anything_is_compiled(
     words: list[str], problem: str, compiler: Compiler, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["codegen", *words]) == 2
-    assert problem in capsys.readouterr().err
+    assert problem in " ".join(capsys.readouterr().err.split())
     assert compiler.asked == []
 
 
 def test_every_target_has_a_card_to_confirm_on() -> None:
-    assert tuple(CARDS) == codegen_asking.CHIPS
+    assert tuple(names_by_target()) == codegen_asking.CHIPS
 
 
 def test_all_kernels_are_compiled_for_two_targets_and_shown(
@@ -129,6 +140,22 @@ def test_triton_versions_are_fetched_once_and_what_compiled_is_checked(
     paths = [(asked[0].env["PYTHONPATH"] or "").split(os.pathsep)[0] for asked in compiler.asked]
     assert paths == [str(place / version) for version in ("3.1.0", "3.1.0", "3.1.0", "3.2.0")]
     assert "triton 3.2.0 was to compile" in capsys.readouterr().err
+
+
+def test_every_triton_is_fetched_before_anything_is_compiled(
+    compiler: Compiler, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+
+    def pip(words: list[str], **how: Any) -> subprocess.CompletedProcess[str]:  # noqa: ARG001  # as subprocess's
+        Path(words[words.index("--target") + 1], "triton").mkdir(parents=True)
+        return subprocess.CompletedProcess(words, words[-1] == "triton==3.2.0", "", "ERROR: none such\n")
+
+    monkeypatch.setattr(_codegen_triton.subprocess, "run", pip)
+
+    assert main(["codegen", "diff", "vector_add", "--triton", "3.1.0", "--triton", "3.2.0"]) == 2
+    assert "pip could not fetch triton 3.2.0: ERROR: none such" in capsys.readouterr().err
+    assert compiler.asked == []
 
 
 def test_a_triton_that_pip_cannot_fetch_leaves_nothing_behind(

@@ -107,6 +107,37 @@ def test_beside_a_file_its_kernels_and_targets_are_compiled_in_all_configuration
     assert [asked[1:4] for asked in compiler.asked] == [(("one",), ("gfx942",), "all")]
 
 
+def test_two_files_that_end_in_kernel_are_compared_and_a_file_with_the_rows_of_one(
+    compiler: Compiler, capsys: pytest.CaptureFixture[str]
+) -> None:
+    compiler.made = by_text
+    Path("v1.py").write_text("fine")
+    Path("v2.py").write_text("spills")
+
+    assert main(["codegen", "diff", "v1.py", "v2.py", "--target", "sm_90"]) == 1
+    out = capsys.readouterr().out
+    assert "spill stores from 0 to 1" in out
+    assert "note: name: its kernel was v1.py" in out
+    assert [asked[1] for asked in compiler.asked] == [("v1.py",), ("v2.py",)]
+    assert main(["codegen", "v1.py", "--target", "sm_90", "--json", "a.json"]) == 0
+    assert main(["codegen", "diff", "a.json", "v2.py"]) == 1
+    assert main(["codegen", "v2.py", "--target", "sm_90", "--json", "b.json"]) == 0
+    assert main(["codegen", "diff", "a.json", "b.json"]) == 1
+    assert main(["codegen", "diff", "v2.py", "v1.py", "--target", "sm_90"]) == 0
+
+
+def test_a_kernel_s_file_is_no_side_beside_a_folder_nor_with_kernels_to_look_for(
+    compiler: Compiler, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("v1.py", "v2.py"):
+        Path(name).write_text("fine")
+
+    for words in (["v1.py", "."], ["v1.py", "v2.py", "softmax"]):
+        assert main(["codegen", "diff", *words]) == 2
+        assert "as a side, v1.py is one kernel, and" in capsys.readouterr().err
+    assert compiler.asked == []
+
+
 def test_a_case_of_the_policy_here_is_of_the_kernel_that_it_names(
     compiler: Compiler, capsys: pytest.CaptureFixture[str]
 ) -> None:

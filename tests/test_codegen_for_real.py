@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -87,3 +88,15 @@ def test_the_command_compiles_a_kernel_of_ours_for_an_nvidia_and_an_amd_gpu(tmp_
     assert all(row["metrics"]["registers"] > 0 for row in rows)
     assert all(row["metrics"]["global_128"] > 0 for row in rows if row["dtype"] == "float32")
     assert all(row["sha256"] in ended.stdout for row in rows)
+
+
+@pytest.mark.slow
+def test_the_kernel_that_the_document_shows_compiles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "kernels.md").read_text(), re.DOTALL)
+    (tmp_path / "mine.py").write_text(block)
+    monkeypatch.chdir(tmp_path)
+
+    assert main(["codegen", "mine.py", "--target", "sm_90", "--json", "-"]) == 0
+    assert [row["dtype"] for row in json.loads(capsys.readouterr().out)["rows"]] == ["float32", "float16"]

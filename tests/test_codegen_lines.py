@@ -22,7 +22,7 @@ def test_what_the_policy_ignores_is_counted_and_said_and_never_judged() -> None:
     assert (found.changes, found.exit_code, [pair.key.kernel for pair in found.pairs]) == ((), 0, ["k"])
     assert diff_lines(found)[-2:] == [
         "the policy ignores 4 compilations: take their ignore out of [tool.pcbench.policy] to have them judged",
-        "no rule fired; 1 of 1 compilation are the same machine code",
+        "no rule fired; 1 of 1 compilation is the same machine code",
     ]
     assert "the policy ignores 4 compilations" in as_markdown(found)
     assert diff_json(found)["ignored"][0] == "softmax sm_100"
@@ -39,11 +39,21 @@ def test_the_worst_compilation_comes_first_and_decides_the_exit_code() -> None:
 
     assert [(c.key.target, c.weight) for c in found.changes] == [("sm_100", HARD), ("sm_100", SOFT), ("sm_90", SOFT)]
     assert found.exit_code == 1
-    assert "to confirm: timing softmax on sm_100 (B200)" in shown
-    assert shown.endswith("1 hard, 2 soft; 1 of 3 compilations are the same machine code")
+    assert 'to confirm: `pcbench ab BASELINE CANDIDATE "bench_kernels.*(softmax *"` on sm_100 (B200): only' in shown
+    assert shown.endswith("1 hard, 2 soft; 1 of 3 compilations is the same machine code")
     assert diff(before[:1], [soft]).exit_code == 0
     assert diff([told()], [failed("TIMED_OUT", "late")]).exit_code == 2
     assert diff([], []).exit_code == 2
+
+
+def test_the_targets_of_an_entry_are_in_the_order_of_their_cards_and_others_last() -> None:
+    chips = ("sm_75", "gfx942", "sm_100", "sm_90")
+    broken = [failed("COMPILE_FAILED", "no", target=chip) for chip in chips]
+
+    shown = "\n".join(diff_lines(diff([told(target=chip) for chip in chips], broken)))
+
+    assert "4 compilations for sm_90, sm_100, gfx942, sm_75" in shown
+    assert "softmax --target sm_90 --target sm_100 --target gfx942 --target sm_75 --configs all" in shown
 
 
 def test_compilations_of_a_kernel_of_which_the_same_is_said_share_an_entry_that_names_them() -> None:
@@ -68,7 +78,8 @@ def test_compilations_of_a_kernel_of_which_the_same_is_said_share_an_entry_that_
         "",
         "softmax _softmax sm_90 float16 rows=4096 columns=1024 BLOCK=1024 num_warps=8",
         "  soft: registers: registers grew from 64 to 80 (+25%, beyond 10%)",
-        "  to confirm: timing softmax on sm_90 (H100 or H200), both sides in turn: only a GPU tells",
+        '  to confirm: `pcbench ab BASELINE CANDIDATE "bench_kernels.*(softmax *"` on sm_90 (H100 or H200): only a GPU'
+        " tells",
         "",
         "softmax: 12 compilations for sm_90, sm_100: _softmax; float16, float32; rows=4096 columns=1024;"
         " 3 configurations",
@@ -110,7 +121,7 @@ def test_compilations_of_two_kernels_or_to_be_confirmed_in_two_ways_stay_apart()
 
     shown = diff_lines(found)
     assert not any("compilations for" in line for line in shown)
-    assert sum(line.startswith("  to confirm: timing softmax on ") for line in shown) == 2
+    assert sum(line.startswith("  to confirm: `pcbench ab ") for line in shown) == 2
     for told_once in ("three --target sm_90 -", "three --target sm_100 -", "four --target sm_80 -"):
         assert sum(told_once in line for line in shown) == 1
 

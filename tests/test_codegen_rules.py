@@ -193,7 +193,8 @@ def test_a_configuration_that_is_gone_is_hard_while_others_of_its_launch_are_the
 
     assert [(c.rule, c.weight) for c in changes([told(), other], [told()])] == [("configurations", HARD)]
     assert [(c.rule, c.weight) for c in changes([told()], [told(), other])] == [("rows", NOTE)]
-    assert [(c.rule, c.weight) for c in changes([told()], [told(kernel="k")])] == [("rows", UNKNOWN), ("rows", NOTE)]
+    two = [told(kernel="j"), told(kernel="k")]
+    assert [(c.rule, c.weight) for c in changes([told()], two)] == [("rows", UNKNOWN), ("rows", NOTE), ("rows", NOTE)]
 
 
 def test_a_row_under_another_configuration_is_compared_and_it_is_said() -> None:
@@ -209,7 +210,7 @@ def test_a_rename_raises_no_flag(renamed: dict[str, str]) -> None:
 
     assert found.changes == ()
     assert found.exit_code == 0
-    assert "differs, and no rule fired: softmax" in "\n".join(diff_lines(found))
+    assert "the code differs, and no rule fired for it: softmax" in "\n".join(diff_lines(found))
 
 
 def test_two_calls_of_one_function_are_compared_each_with_its_own() -> None:

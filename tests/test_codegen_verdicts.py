@@ -7,25 +7,12 @@ from typing import Any
 
 import pytest
 from compilations import failed, told
-from compiled_results import BENCHMARKS, SECONDS, Gate
+from compiled_results import BENCHMARKS, SECONDS, Gate, of, others
 from gated import judged
 
-from pcbench.analysis.codegen_verdicts import UNTOLD, without_rows
-from pcbench.analysis.findings import IGNORED, Finding, Judgement
+from pcbench.analysis.findings import IGNORED
 from pcbench.analysis.records import Verdict
-from pcbench.analysis.stored_rules import Said
 from pcbench.codegen_numbers import QUANTITIES
-
-
-def of(judgement: Judgement, what: str) -> Finding:
-    name = SECONDS if what == "seconds" else BENCHMARKS[what]
-    (found,) = [finding for finding in judgement.findings if finding.case.benchmark == name]
-    return found
-
-
-def others(judgement: Judgement, what: str) -> set[Verdict]:
-    """The verdicts on the numbers but one, and on the seconds."""
-    return {one.verdict for one in judgement.findings if one.case.benchmark != BENCHMARKS[what]}
 
 
 @pytest.fixture
@@ -181,21 +168,6 @@ def test_another_torch_is_told_before_any_rule_and_its_failure_is_no_rule_s(gate
     assert {finding.verdict for finding in judged(gate.folder).findings} == {Verdict.UNJUDGED}
 
 
-@pytest.mark.parametrize("without", [1, 2])
-def test_where_a_run_has_no_rows_the_numbers_are_judged_as_the_counts_that_they_are(gate: Gate, without: int) -> None:
-    for number, row in ((1, told("a")), (2, told("b", registers=65, barriers=6))):
-        gate.add(number, [row], sidecar=number != without)
-
-    found = judged(gate.folder)
-
-    assert of(found, "registers").verdict is Verdict.SLOWER
-    assert (of(found, "registers").rule, of(found, "registers").reason) == (
-        "exact, more is worse",
-        "64 -> 65 registers",
-    )
-    assert of(found, "instructions").verdict is Verdict.SAME
-
-
 def test_a_threshold_of_the_case_in_the_policy_is_the_one_that_is_used_and_said(gate: Gate) -> None:
     own = {"match": f"{BENCHMARKS['registers']}*", "codegen_registers": 0.01}
     found = gate.after([told("a")], [told("b", registers=66, sass=306)], case=[own])
@@ -232,18 +204,3 @@ def test_a_rule_that_fires_for_many_compilations_is_said_once_with_how_many(gate
         "matrix instructions are gone: 4 before, now 0 (bfloat16 rows=4096 columns=1024; 2 more compilations alike); "
         "asynchronous copies are gone: 2 before, now 0 (bfloat16 rows=4096 columns=1024; 2 more compilations alike)"
     )
-
-
-@pytest.mark.parametrize("verdict", [Verdict.SLOWER, Verdict.FASTER])
-def test_without_rows_more_or_fewer_instructions_decide_nothing(verdict: Verdict) -> None:
-    said = Said(verdict, "1 -> 2", "exact")
-
-    undecided = without_rows(said, "instructions")
-    assert undecided == Said(Verdict.INCONCLUSIVE, f"1 -> 2; {UNTOLD}", "exact")
-    assert without_rows(said, "spills") == without_rows(said, "") == said
-
-
-def test_without_rows_the_same_number_of_instructions_is_the_same() -> None:
-    said = Said(Verdict.SAME, "1", "exact")
-
-    assert without_rows(said, "instructions") == said

@@ -38,6 +38,17 @@ def test_pairs_of_processes_are_not_asked_to_decide_what_machine_code_is(gate: G
 
     assert [step.partition(":")[0] for step in next_steps(found)] == ["INCONCLUSIVE machine code"]
     for text in (as_text(found), as_markdown(found)):
+        assert "pcbench ab 0" not in text
+
+
+def test_pairs_are_not_asked_to_decide_a_number_without_rows_either(gate: Gate) -> None:
+    for number, registers in ((1, 64), (2, 65)):
+        gate.add(number, [told("ab"[number - 1], registers=registers)], sidecar=False)
+
+    found = judged(gate.folder)
+
+    assert [step.partition(":")[0] for step in next_steps(found)] == ["INCONCLUSIVE machine code"]
+    for text in (as_text(found), as_markdown(found)):
         assert "pcbench ab" not in text
 
 

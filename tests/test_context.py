@@ -72,8 +72,8 @@ def test_a_broken_later_line_is_named_and_the_rest_is_read(path: Path) -> None:
 )
 def test_a_census_of_another_form_is_named_and_the_rest_is_read(path: Path, census: dict[str, object]) -> None:
     producer.begin(path, HEAD)
-    producer.add_census(path, "c", "mlp", census)
-    producer.add_census(path, "c", "bert", {"counts": {}, "places": {}, "unknown": {}})
+    for target, entries in (("mlp", census), ("bert", {"counts": {}, "places": {}, "unknown": {}})):
+        producer.add_part(path, "c", "census", {"target": target, **entries})
     found = read_sidecar(path)
 
     assert list(found.censuses) == ["bert"]

@@ -54,7 +54,7 @@ def written(folder: Path, *lines: Mapping[str, object]) -> Path:
 def test_what_became_of_each_claim_is_read_back_from_the_results(tmp_path: Path) -> None:
     context = written(tmp_path)
     for one in (result("adds", HOLDS), result("divides", DIFFERS, "no"), result("adds", CRASHED, "killed")):
-        sidecar.add_claim(context, CASE, asdict(one))
+        sidecar.add_part(context, CASE, "claim", asdict(one))
     (found,) = read_results(tmp_path).runs
 
     assert found.claims == {
@@ -75,7 +75,7 @@ def test_a_claim_of_an_outcome_that_there_is_not_is_a_problem_and_the_others_are
 def test_claims_outlive_another_run_and_go_with_their_case_when_it_is_measured_anew(tmp_path: Path) -> None:
     context = written(tmp_path, {"case": "other", "status": "CRASHED", "reason": "last week"})
     for one in (result("adds", HOLDS), result("divides", DIFFERS)):
-        sidecar.add_claim(context, CASE, asdict(one))
+        sidecar.add_part(context, CASE, "claim", asdict(one))
     sidecar.begin(context, HEAD)
     before = len(context.read_text().splitlines())
     sidecar.forget(context, CASE)

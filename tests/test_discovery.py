@@ -82,6 +82,52 @@ def test_a_function_target_is_found_in_the_given_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("target", "hint"),
+    [
+        ("mypkg/k.py:add", "write mypkg.k:add"),
+        ("./mypkg/k:add", "write mypkg.k:add"),
+        ("mypkg/__init__.py:add", "write mypkg:add"),
+        ("mypkg.k:", "write mypkg.k:FUNCTION"),
+        ("../k.py:add", "write package.module:function in the folder that its package is in"),
+    ],
+)
+def test_a_function_that_is_named_by_a_path_or_without_its_name_is_told_how_it_is_to_be_named(
+    target: str, hint: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match=r"is not of the form package\.module:function") as raised:
+        discovery.load_function(target, tmp_path)
+
+    assert raised.value.hint == hint
+
+
+@pytest.mark.parametrize("kind", ["kernel", "model"])
+def test_a_module_where_a_kernel_or_a_model_is_wanted_is_told_how_its_function_is_named(kind: str) -> None:
+    with pytest.raises(UsageError, match=f"there is no {kind} 'mypkg.k'") as raised:
+        discovery.check_name(kind, "mypkg.k", ("encoder",))
+
+    assert raised.value.hint == "write mypkg.k:FUNCTION for a function of that module; valid names: encoder"
+
+
+@pytest.mark.parametrize(("kind", "name"), [("strategy", "a.b"), ("kernel", "1.5"), ("kernel", "softmax.")])
+def test_what_can_be_no_module_has_no_such_hint(kind: str, name: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        discovery.check_name(kind, name, ("encoder",))
+
+    assert raised.value.hint == "valid names: encoder"
+
+
+def test_a_function_that_is_not_there_is_answered_with_the_nearest_and_a_value_is_no_function(tmp_path: Path) -> None:
+    (tmp_path / "pcbench_test_members.py").write_text("NUMBER = 3\ndef launch():\n    pass\n")
+
+    with pytest.raises(UsageError, match="has no function 'lanch'") as raised:
+        discovery.load_function("pcbench_test_members:lanch", tmp_path)
+    assert raised.value.hint == "did you mean 'launch'?"
+    with pytest.raises(UsageError, match="pcbench_test_members:NUMBER is of type int, no function"):
+        discovery.load_function("pcbench_test_members:NUMBER", tmp_path)
+    assert discovery.load_member("pcbench_test_members:NUMBER", tmp_path) == 3
+
+
+@pytest.mark.parametrize(
     ("target", "words"),
     [
         ("pcbench_test_nowhere:make", "there is no module pcbench_test_nowhere"),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 import torch
-from fake_gpu import KERNEL_S, RIVAL_S, FakeGpu, adding, calls_later, kernel_of, timed, with_small_roofs
+from fake_gpu import KERNEL_S, RIVAL_S, FakeGpu, adding, calls_later, kernel_of, timed, vectors, with_small_roofs
+from pcbench_kernels import Kernel, softmax
 
 from pcbench.kernel_timing.agreement import WrongResultError
 from pcbench.status import Status
@@ -72,6 +74,69 @@ def test_a_kernel_that_overwrites_its_inputs_is_not_timed_on_ruined_ones(gpu: Fa
         timed(gpu, adding(gpu, overwriting))
 
 
+@pytest.mark.parametrize("factor", [1.1, 1.002])
+def test_many_elements_that_are_a_little_off_are_wrong_though_none_is_by_much_of_the_largest(
+    gpu: FakeGpu, factor: float
+) -> None:
+    def half_off(x: torch.Tensor) -> torch.Tensor:
+        right = torch.softmax(x, 1)
+        return right * torch.where(torch.arange(right.shape[1]) % 2 == 0, factor, 1).to(x.dtype)
+
+    kernel = kernel_of(
+        gpu.running("kernel", KERNEL_S, half_off),
+        softmax.KERNEL.reference,
+        lambda sizes, dtype, device: softmax.KERNEL.inputs({"rows": 16, "columns": 4096}, dtype, device),
+        rival=gpu.running("rival", RIVAL_S, softmax.KERNEL.reference),
+    )
+    right = replace(kernel, launch=gpu.running("kernel", KERNEL_S, softmax.KERNEL.reference))
+
+    assert timed(gpu, right, dtype=torch.float16).samples
+    with pytest.raises(WrongResultError, match=r"is off by 0\.\d+ of the answer's root mean square; 0\.00\d+ would"):
+        timed(gpu, kernel, dtype=torch.float16)
+
+
+def test_one_element_that_is_far_off_is_wrong_though_all_together_are_off_by_little(gpu: FakeGpu) -> None:
+    def one_off(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        total = x + y
+        total[7] += 1e-4
+        return total
+
+    kernel = kernel_of(
+        gpu.running("kernel", KERNEL_S, one_off),
+        inputs=lambda sizes, dtype, device: vectors({"elements": 4096}, dtype, device),
+        rival=gpu.running("rival", RIVAL_S, torch.add),
+    )
+    with pytest.raises(WrongResultError, match="of the answer's largest value"):
+        timed(gpu, kernel)
+
+
+def test_where_the_answer_is_zero_an_error_counts_as_it_is(gpu: FakeGpu) -> None:
+    def nothing(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return (x - x) * y
+
+    def off_by(error: float) -> Kernel:
+        rival = gpu.running("rival", RIVAL_S, nothing)
+        return kernel_of(gpu.running("kernel", KERNEL_S, lambda x, y: nothing(x, y) + error), nothing, rival=rival)
+
+    assert timed(gpu, off_by(1e-6)).samples
+    with pytest.raises(WrongResultError, match="is off by 1e-05 of"):
+        timed(gpu, off_by(1e-5))
+
+
+def test_the_answers_in_double_precision_are_computed_once_before_timing_and_once_after(gpu: FakeGpu) -> None:
+    in_double: list[torch.Tensor] = []
+
+    def counted(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        if x.dtype == torch.float64:
+            in_double.append(x)
+        return x + y
+
+    rival = gpu.running("rival", RIVAL_S, torch.add)
+    timed(gpu, kernel_of(gpu.running("kernel", KERNEL_S, torch.add), counted, rival=rival))
+
+    assert len(in_double) == 2 * 4
+
+
 def test_an_error_is_allowed_as_far_as_torchs_own_in_the_same_dtype(gpu: FakeGpu) -> None:
     def rounded(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         return (x.double() + y.double()).to(torch.bfloat16).to(x.dtype)
@@ -105,4 +170,5 @@ def test_a_kernel_of_reduced_inputs_is_judged_by_its_rival_and_has_none_where_th
 
     assert (times.rival, times.rival_samples) == ("", ())
     assert times.unavailable["rival"] == "this torch has no kernel for the same"
+    assert timed(gpu, alone, dtype=torch.bfloat16).samples
     assert timed(gpu, beside).rival_samples

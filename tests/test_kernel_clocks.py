@@ -1,4 +1,4 @@
-"""Clocks of a GPU as the driver tells them, with the driver replaced; and why there is no GPU."""
+"""Clocks of a GPU as the driver tells them, with the driver replaced."""
 
 from __future__ import annotations
 
@@ -7,22 +7,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import torch
 
-from pcbench.errors import UnavailableError
-from pcbench.kernel_timing import clocks, torch_gpu
-
-REASONS = {
-    "GpuIdle": 1,
-    "ApplicationsClocksSetting": 2,
-    "SwPowerCap": 4,
-    "HwSlowdown": 8,
-    "SyncBoost": 16,
-    "SwThermalSlowdown": 32,
-    "HwThermalSlowdown": 64,
-    "HwPowerBrakeSlowdown": 128,
-    "DisplayClockSetting": 256,
-}
+from pcbench.kernel_timing import clocks
 
 
 @dataclass
@@ -37,7 +23,6 @@ class Driver:
         pass
 
     def module(self) -> Any:
-        names = {f"nvmlClocksEventReason{name}": bit for name, bit in REASONS.items()}
         return SimpleNamespace(
             NVMLError=Driver.NVMLError,
             NVML_CLOCK_SM=1,
@@ -45,7 +30,6 @@ class Driver:
             nvmlDeviceGetHandleByUUID=self.asked_for.append,
             nvmlDeviceGetClockInfo=lambda handle, kind: self._told(1980),
             nvmlDeviceGetCurrentClocksEventReasons=lambda handle: self._told(self.reasons),
-            **names,
         )
 
     def _told(self, value: int) -> int:
@@ -63,7 +47,19 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Driver:
 
 @pytest.mark.parametrize(
     ("reasons", "throttled"),
-    [(0, ""), (1, ""), (2 | 256, ""), (4, "SwPowerCap"), (2 | 4 | 64, "SwPowerCap, HwThermalSlowdown"), (512, "0x200")],
+    [
+        (0, ""),
+        (1, ""),
+        (2 | 256, ""),
+        (4, "SwPowerCap"),
+        (8, "HwSlowdown"),
+        (16, "SyncBoost"),
+        (32, "SwThermalSlowdown"),
+        (64, "HwThermalSlowdown"),
+        (128, "HwPowerBrakeSlowdown"),
+        (2 | 4 | 64, "SwPowerCap, HwThermalSlowdown"),
+        (1 | 4 | 512, "SwPowerCap, 0x200"),
+    ],
 )
 def test_a_clock_comes_with_what_holds_it_down_and_not_with_what_a_person_set(
     driver: Driver, reasons: int, throttled: str
@@ -98,20 +94,13 @@ def test_without_pynvml_the_reason_says_how_to_get_it(monkeypatch: pytest.Monkey
     assert clocks.nvidia_clocks("1234").unavailable == "pynvml is not installed: pip install 'pcbench[gpu]'"
 
 
-def test_a_torch_without_cuda_and_rocm_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.version, "cuda", None)
-    monkeypatch.setattr(torch.version, "hip", None)
+def test_a_pynvml_that_cannot_ask_what_holds_a_clock_down_is_said(
+    driver: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(clocks.pynvml, "nvmlDeviceGetCurrentClocksEventReasons")
+    told = clocks.nvidia_clocks("1234")
 
-    with pytest.raises(UnavailableError, match=r"was built without CUDA and without ROCm$"):
-        torch_gpu.require()
-
-
-def test_a_torch_that_finds_no_driver_quotes_its_own_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse() -> int:
-        raise RuntimeError("Found no NVIDIA driver on your system.\nPlease check")
-
-    monkeypatch.setattr(torch.version, "cuda", "13.2")
-    monkeypatch.setattr(torch.cuda, "current_device", refuse)
-
-    with pytest.raises(UnavailableError, match=r"use no GPU: RuntimeError: Found no NVIDIA driver on your system\.$"):
-        torch_gpu.require()
+    assert told.unavailable == (
+        "this pynvml is too old, it has no nvmlDeviceGetCurrentClocksEventReasons: pip install 'pcbench[gpu]'"
+    )
+    assert (told.read(), driver.asked_for) == ((None, None), [])

@@ -9,13 +9,15 @@ from typing import Any
 
 import pytest
 import torch
-from pcbench_kernels import Kernel, Sizes
+from pcbench_kernels import Kernel, Sizes, input_set
 
 from pcbench import discovery
 
 FOLDER = Path(__file__).parent.parent / "kernels"
 BEYOND_THE_CACHE = 200e6
 """Bytes: four times the second-level cache of an H200."""
+NOT_RANDOM = {"cross_entropy": [1]}
+"""Inputs by index that are the same in every set: the words that are to be foretold."""
 
 pytestmark = pytest.mark.parametrize("name", discovery.names(FOLDER))
 
@@ -99,3 +101,17 @@ def test_a_kernels_inputs_are_the_same_each_time(name: str) -> None:
     assert [each.dtype for each in first] == alike
     for one, other in zip(first, second, strict=True):
         assert torch.equal(one.flatten().view(torch.uint8), other.flatten().view(torch.uint8))
+
+
+def test_each_set_of_a_kernels_inputs_has_random_numbers_of_its_own(name: str) -> None:
+    made = []
+    for number in range(2):
+        with input_set(number):
+            made.append(tensors(kernel(name).inputs(kernel(name).small[0], kernel(name).dtypes[0], "cpu")))
+    alike = [
+        index
+        for index, (one, other) in enumerate(zip(*made, strict=True))
+        if torch.equal(one.flatten().view(torch.uint8), other.flatten().view(torch.uint8))
+    ]
+
+    assert alike == NOT_RANDOM.get(name, [])

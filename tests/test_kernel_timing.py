@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+from contextlib import nullcontext
 
 import pytest
 import torch
@@ -15,14 +15,13 @@ from fake_gpu import (
     adding,
     at,
     kernel_of,
-    matrices,
     timed,
     with_small_roofs,
 )
 from triton.errors import TritonError
 
 from pcbench.errors import UnavailableError
-from pcbench.kernel_timing import roofs, rotation
+from pcbench.kernel_timing import choosing, rotation
 from pcbench.kernel_timing.timing_kernel import LaunchFailedError
 from pcbench.status import Status
 
@@ -38,7 +37,7 @@ def test_samples_are_seconds_of_one_launch_each_beside_the_rivals_of_the_same_pl
     assert [sample.seconds for sample in times.samples] == pytest.approx([KERNEL_S] * 3)
     assert [sample.seconds for sample in times.rival_samples] == pytest.approx([RIVAL_S] * 3)
     assert times.launch == f"adding float32 elements={ELEMENTS}"
-    assert (times.gpu, times.l2_bytes, times.config, times.work.bytes_moved) == ("Simulated 1", 1000, "", 3 * 256)
+    assert (times.gpu, times.target, times.config, times.work.bytes_moved) == ("Simulated 1", "sim_1", (), 3 * 256)
     assert times.unavailable == {}
 
 
@@ -57,11 +56,26 @@ def test_a_sample_is_of_whole_rounds_through_the_sets_and_lasts_a_millisecond(gp
     times = timed(gpu, adding(gpu))
     launches = {piece.what: piece.launches for piece in gpu.pieces}
 
-    # Two sets of 512 bytes do not exceed twice the cache of 1000 bytes, and three do not either.
-    assert times.working_set_bytes == 4 * (SET_BYTES + ELEMENTS * 4)
     assert launches["kernel"] == 12
     assert launches["rival"] == 8
     assert [sample.seconds for sample in times.samples] == pytest.approx([1.2e-3 / 12] * 4)
+
+
+@pytest.mark.parametrize(
+    ("l2_bytes", "least_bytes", "count"), [(1000, 0, 4), (1000, 3000, 6), (400, 0, 2), (100, 0, 2)]
+)
+def test_the_sets_exceed_twice_the_cache_that_torch_tells_of_and_what_any_gpu_has_behind_it(
+    gpu: FakeGpu, monkeypatch: pytest.MonkeyPatch, l2_bytes: int, least_bytes: int, count: int
+) -> None:
+    monkeypatch.setattr(rotation, "LEAST_BYTES", least_bytes)
+    gpu.l2_bytes = l2_bytes
+
+    assert SET_BYTES == 512
+    assert len(rotation.input_sets(gpu, at(adding(gpu))).inputs) == count
+
+
+def test_no_cache_is_taken_to_be_smaller_than_the_largest_that_torch_does_not_tell_of() -> None:
+    assert rotation.beyond_caches(FakeGpu(l2_bytes=4 << 20)) == 2 * (256 << 20)
 
 
 def test_each_set_has_random_numbers_of_its_own_and_each_launch_takes_the_next_set(gpu: FakeGpu) -> None:
@@ -88,10 +102,19 @@ def test_where_the_memory_holds_fewer_sets_the_times_say_so_and_where_it_holds_n
 
     assert len(made.inputs) == 2
     assert made.limited == (
-        "4 sets of inputs would exceed twice the 1,000 bytes of cache; half of the 3,072 bytes that are free holds 2"
+        "it takes 4 sets of inputs to exceed the 2,000 bytes that may be in a cache; "
+        "half of the 3,072 bytes that are free holds 2"
     )
     with pytest.raises(UnavailableError, match="768 bytes of inputs and outputs are more than half of the 1,535 bytes"):
         timed(gpu, adding(gpu))
+
+
+def test_what_each_tuned_launch_chose_is_an_entry_of_the_configuration(
+    gpu: FakeGpu, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(choosing, "recorded", lambda: nullcontext(["BLOCK=1 num_warps=4", "BLOCK=2 num_warps=8"]))
+
+    assert timed(gpu, adding(gpu)).config == ("BLOCK=1 num_warps=4", "BLOCK=2 num_warps=8")
 
 
 def test_memory_that_ends_on_the_way_is_said(gpu: FakeGpu) -> None:
@@ -139,17 +162,21 @@ def test_work_is_queued_behind_other_work_that_lasts_long_enough(gpu: FakeGpu) -
     assert all(3e-3 <= piece.lead_s < 6e-3 for piece in sampled)
 
 
-def test_launches_that_wait_for_the_gpu_are_timed_with_the_cpu_and_the_times_say_so(gpu: FakeGpu) -> None:
+def test_a_sample_with_time_of_the_cpus_in_it_is_marked_and_is_no_roof(gpu: FakeGpu) -> None:
+    queued = timed(gpu, adding(gpu))
     gpu.needs_lead_s = 1e9
+    waited = timed(gpu, adding(gpu, bound="compute"))
+    why = "the GPU had to wait for the CPU in 7 of 7 samples"
 
-    assert timed(gpu, adding(gpu)).unavailable == {
-        "queue": "the GPU had to wait for the CPU in 8 of 8 samples, whose time is longer by that"
-    }
+    assert {sample.queued for sample in (*queued.samples, *queued.rival_samples)} == {True}
+    assert {sample.queued for sample in (*waited.samples, *waited.rival_samples)} == {False}
+    assert (waited.copy_bytes_per_s, waited.matmul_flops_per_s) == (None, {})
+    assert waited.unavailable["matmul float32"] == why
+    assert waited.unavailable["copy"].count(why) == 2
 
 
 def test_clocks_are_those_at_each_sample_and_what_holds_one_down_marks_it(gpu: FakeGpu) -> None:
-    clocks = itertools.chain([(1980.0, "")] * 10_000)
-    gpu.clock = lambda: next(clocks) if len(gpu.pieces) % 2 else (1410.0, "SwPowerCap")
+    gpu.clock = lambda: (1980.0, "") if len(gpu.pieces) % 2 else (1410.0, "SwPowerCap")
     marked = {(sample.sm_clock_mhz, sample.throttled) for sample in timed(gpu, adding(gpu)).samples}
 
     assert marked == {(1980.0, ""), (1410.0, "SwPowerCap")}
@@ -161,35 +188,3 @@ def test_clocks_that_are_not_told_are_none_and_the_times_say_why(gpu: FakeGpu) -
 
     assert times.unavailable == {"clocks": "pynvml is not installed"}
     assert {(sample.sm_clock_mhz, sample.throttled) for sample in times.samples} == {(None, None)}
-
-
-def test_the_roofs_are_the_best_copy_and_a_large_product_in_the_kernels_dtype(gpu: FakeGpu) -> None:
-    times = timed(gpu, adding(gpu))
-
-    assert times.copy_bytes_per_s == pytest.approx(2 * 8000 / 1e-4)
-    assert times.matmul_flops_per_s == {"float32": pytest.approx(2 * 16**3 / 3e-4)}
-
-
-def test_a_roof_that_cannot_be_had_is_said(gpu: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(*tensors: torch.Tensor) -> torch.Tensor:  # noqa: ARG001  # a kernel's
-        raise RuntimeError("no such product")
-
-    monkeypatch.setattr(roofs.matmul, "KERNEL", kernel_of(torch.matmul, refused, matrices))
-    wrong = gpu.running("copy", 1e-5, lambda source, target: source + 1)
-    monkeypatch.setattr(roofs, "COPIES", {**roofs.COPIES, "fast": wrong, "failing": refused})
-    times = timed(gpu, adding(gpu))
-
-    assert times.copy_bytes_per_s == pytest.approx(2 * 8000 / 1e-4)
-    assert times.matmul_flops_per_s == {}
-    assert times.unavailable == {
-        "matmul float32": "RuntimeError: no such product",
-        "fast": "its copy is another tensor",
-        "failing": "RuntimeError: no such product",
-    }
-
-
-def test_a_copy_is_no_roof_where_the_memory_holds_none_beyond_the_cache(gpu: FakeGpu) -> None:
-    gpu.free = 7999
-
-    with pytest.raises(UnavailableError, match="a quarter of the free memory of Simulated 1, 1,999 bytes, is not"):
-        roofs.copy_bytes_per_s(gpu)

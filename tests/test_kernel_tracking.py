@@ -30,14 +30,13 @@ TIMES = KernelTimes(
     dtype="float16",
     gpu="Simulated 1",
     work=Work(2, 3, 4, "memory"),
-    config="",
-    samples=(Sample(1.0, 1980.0, ""), Sample(2.0, None, None)),
+    target="sm_90",
+    config=("BLOCK=1024 num_warps=8",),
+    samples=(Sample(1.0, True, 1980.0, ""), Sample(2.0, False, None, None)),
     rival="torch.softmax",
-    rival_samples=(Sample(3.0, 1980.0, "SwPowerCap"), Sample(4.0, None, None)),
+    rival_samples=(Sample(3.0, True, 1980.0, "SwPowerCap"), Sample(4.0, True, None, None)),
     copy_bytes_per_s=5.0,
     matmul_flops_per_s={"float16": 6.0},
-    working_set_bytes=7,
-    l2_bytes=8,
     unavailable={"graph": "it waits"},
 )
 
@@ -125,6 +124,17 @@ def test_a_kernel_that_the_commit_does_not_have_is_na_before_any_process(said: P
     assert [absence.reason for absence in read_sidecar(context).absences.values()] == [
         "this commit has no kernel hardmax"
     ]
+
+
+@pytest.mark.usefixtures("said")
+def test_a_kernel_is_the_commit_s_where_its_package_is_and_not_where_the_process_stands(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PCBENCH_TREE", str(tmp_path))
+    monkeypatch.setattr(kernel_asking, "gpu", lambda setting: "Simulated 1")
+    monkeypatch.setattr(kernel_asking, "timed", lambda setting, *asked: TIMES)
+
+    assert kernel_tracking.kernel_seconds(LAUNCH, 2) == {"samples": [1.0, 2.0], "number": 1}
 
 
 def test_a_wrong_answer_fails_both_cases_with_its_status_and_is_timed_once(said: Processes, context: Path) -> None:

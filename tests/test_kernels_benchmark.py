@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -37,11 +38,11 @@ def gpu(setting):
 
 
 def timed(setting, kernel, dtype, sizes, pairs):
-    samples = (Sample(1e-4, 1980.0, ""),) * pairs
-    rival_samples = (Sample(2e-4, 1980.0, ""),) * pairs
+    samples = (Sample(1e-4, True, 1980.0, ""),) * pairs
+    rival_samples = (Sample(2e-4, True, 1980.0, ""),) * pairs
     work = Work(1, 2, 3, "memory")
     return KernelTimes(
-        kernel, sizes, dtype, "Simulated 1", work, "", samples, "torch.add", rival_samples, 4.0, {}, 5, 6
+        kernel, sizes, dtype, "Simulated 1", "sm_90", work, (), samples, "torch.add", rival_samples, 4.0, {}
     )
 """
 
@@ -62,14 +63,22 @@ def test_a_kernels_launches_are_what_is_compiled_of_it(suite: ModuleType, name: 
     ]
 
 
-def test_the_launches_are_those_of_all_kernels(suite: ModuleType) -> None:
+def test_the_launches_are_those_of_all_kernels_each_of_which_writes_them_out(suite: ModuleType) -> None:
     assert {launch.partition(" ")[0] for launch in suite.LAUNCHES} == set(discovery.names(ROOT / "kernels"))
+    assert suite.UNLISTED == {}
 
 
 @pytest.mark.parametrize(
     ("written", "said"),
     [
-        ("KERNEL = Kernel(shapes=SHAPES, dtypes=(torch.float16,))", "has to write out .*NameError: name 'SHAPES'"),
+        (
+            "KERNEL = Kernel(shapes=SHAPES, dtypes=(torch.float16,))",
+            "has to write out .*ValueError: malformed node or string",
+        ),
+        (
+            "KERNEL = Kernel(shapes=({'n': 1 << 26},), dtypes=(torch.float16,))",
+            "has to write out .*ValueError: malformed node or string",
+        ),
         ("KERNEL = Kernel(shapes=({'n': 2},), dtypes=DTYPES)", "has to write out .*AttributeError"),
         (
             "KERNEL = Kernel(shapes=({'n': 2},), dtypes=(half,))",
@@ -77,17 +86,25 @@ def test_the_launches_are_those_of_all_kernels(suite: ModuleType) -> None:
         ),
         ("KERNEL = Kernel(shapes=(2,), dtypes=(torch.float16,))", "has to write out .*AttributeError"),
         ("KERNEL = Kernel(dtypes=(torch.float16,))", "has to write out .*KeyError: 'shapes'"),
+        ("KERNEL = Kernel(shapes=({'n': 2}), dtypes=(torch.float16,))", "has to write out .*AttributeError"),
+        ("KERNEL = Kernel(shapes=({'n': 2},), dtypes=(torch.float16))", "has to write out .*AttributeError"),
+        ("KERNEL = Kernel(shapes=(), dtypes=(torch.float16,))", "has to write out .*one of them is empty"),
         ("KERNEL = made()", "has to write out .*KeyError: 'shapes'"),
         ("OTHER = 1", "does not end in KERNEL"),
+        ("KERNEL = (", "is not Python: '\\(' was never closed"),
     ],
 )
-def test_a_kernel_that_does_not_write_out_its_launches_is_named(
+def test_a_kernel_that_does_not_write_out_its_launches_has_one_entry_and_the_reason(
     suite: ModuleType, tmp_path: Path, written: str, said: str
 ) -> None:
     (tmp_path / "mine.py").write_text(f"import torch\n{written}\n")
+    (tmp_path / "other.py").write_text("KERNEL = Kernel(shapes=({'n': 2},), dtypes=(torch.float16,))\n")
 
-    with pytest.raises(ValueError, match=f"mine.py {said}"):
-        suite._launches(tmp_path)
+    launches, unlisted = suite._launches(tmp_path)
+
+    assert launches == ["mine", "other float16 n=2"]
+    assert list(unlisted) == ["mine"]
+    assert re.search(f"mine.py {said}", unlisted["mine"])
 
 
 @pytest.mark.slow
@@ -102,6 +119,7 @@ def test_a_run_has_the_times_of_each_launch_and_without_a_gpu_asks_once_for_all(
     (repository.root / "kernels").mkdir()
     for file in ("__init__.py", "vector_add.py"):
         shutil.copy(ROOT / "kernels" / file, repository.root / "kernels" / file)
+    (repository.root / "kernels" / "computed.py").write_text("KERNEL = Kernel(shapes=SHAPES, dtypes=())\n")
     asking = repository.root / "pcbench" / "kernel_asking.py"
     source = asking.read_text() + INSTEAD_OF_PROCESSES
     commits = []
@@ -121,6 +139,10 @@ def test_a_run_has_the_times_of_each_launch_and_without_a_gpu_asks_once_for_all(
     for launch in launches:
         assert (values[f"track_seconds({launch})"], values[f"track_rival_seconds({launch})"]) == (1e-4, 2e-4)
         assert timed.kernel_times[launch].rival == "torch.add"
-    assert {absence.reason for absence in untimed.absences.values()} == {"torch has no driver: asked 1 times"}
-    assert len(untimed.absences) == 2 * len(launches)
+    reasons = {str(case).removeprefix("bench_kernels.Times."): a.reason or "" for case, a in untimed.absences.items()}
+    unlisted = [reasons.pop(f"{what}(computed)") for what in ("track_seconds", "track_rival_seconds")]
+    assert all("computed.py has to write out its shapes and dtypes" in reason for reason in unlisted)
+    assert set(timed.absences) == {case for case in untimed.absences if case.param("launch") == "computed"}
+    assert set(reasons.values()) == {"torch has no driver: asked 1 times"}
+    assert len(reasons) == 2 * len(launches)
     assert untimed.kernel_times == {}

@@ -27,8 +27,6 @@ from pcbench.analysis.shown import Shown
 from pcbench.commands.report import draw_reports
 from pcbench.reports import kernels
 
-WORSE = {"code": "b", "blocks_per_sm": 2, "occupancy": 0.25}
-
 
 def test_runs_without_kernels_have_neither_figure_nor_table() -> None:
     assert kernels.REPORT.draw(Shown([run(0, {})])) is None
@@ -89,10 +87,53 @@ def test_the_title_of_what_was_measured_names_card_and_the_least_and_the_greates
     slow, fast = times("dropout", (2.4e-3,) * 9), times("softmax")
 
     assert title_of(kernels_run(0, [compiled("dropout"), compiled()], [slow, fast])) == (
-        "NVIDIA H200: 2 kernels at 50% (dropout) to 96% (softmax) of the measured roof"
+        "NVIDIA H200: 2 kernels at 50% (dropout) to 96% (softmax) of the copy's rate"
     )
-    assert title_of(kernels_run(0, [], [fast])) == "NVIDIA H200: 1 kernel at 96% (softmax) of the measured roof"
-    assert title_of(kernels_run(0, [], [replace(fast, copy_bytes_per_s=0.0)])).endswith("no roof measured beside them")
+    assert title_of(kernels_run(0, [], [fast])) == "NVIDIA H200: 1 kernel at 96% (softmax) of the copy's rate"
+    product = times("matmul", work=COMPUTING)
+    assert title_of(kernels_run(0, [], [product])) == "NVIDIA H200: 1 kernel at 99% (matmul) of the matmul's rate"
+    assert title_of(kernels_run(0, [], [fast, product])).endswith("of the copy's or the matmul's rate")
+
+
+def test_the_caption_says_that_the_samples_of_a_launch_are_of_one_process() -> None:
+    made = kernels_run(0, [compiled()], [times()])
+
+    assert "Measured: median of n = 9 samples, one process each." in caption_of(made)
+
+
+def test_a_kernel_that_mostly_reads_may_exceed_the_copy_and_the_caption_says_why() -> None:
+    why = "The copy reads as much as it writes: a kernel that mostly reads may exceed its rate."
+    reading = kernels_run(0, [], [times("row_sum", (1.1e-3,) * 9)])
+
+    assert title_of(reading) == "NVIDIA H200: 1 kernel at 109% (row_sum) of the copy's rate"
+    assert why in caption_of(reading)
+    assert why not in caption_of(kernels_run(0, [], [times("matmul", work=COMPUTING)]))
+
+
+def test_without_a_copy_the_ceiling_of_the_matmul_is_drawn_and_what_memory_bounds_has_no_share() -> None:
+    built = [compiled("matmul", work=COMPUTING), compiled()]
+    timed = [times("matmul", work=COMPUTING, copy_bytes_per_s=None), times(copy_bytes_per_s=None)]
+    made = kernels_run(0, built, timed)
+
+    assert "roof, measured in this session: matmul: 800 TFLOP/s float16" in key_of(made)
+    solid = [
+        line for line in figure_of(made).axes[1].lines if line.get_linestyle() == "-" and len(line.get_xdata()) == 2
+    ]
+    assert [800e12, 800e12] in [list(line.get_ydata()) for line in solid]
+    assert title_of(made) == "NVIDIA H200: 2 kernels at 99% (matmul) of the matmul's rate"
+    alone = kernels_run(0, [], [timed[1]])
+    assert title_of(alone).endswith("1 kernel, no rate of a copy or a matmul to compare with")
+    assert not any(
+        "in this session" in words for words in key_of(kernels_run(0, [], [replace(timed[1], matmul_flops_per_s={})]))
+    )
+
+
+def test_products_in_float32_have_no_documented_ceiling() -> None:
+    product = compiled("matmul", work=COMPUTING, dtype="float32")
+    made = kernels_run(0, [product], [times("matmul", work=COMPUTING, dtype="float32", matmul_flops_per_s={})])
+
+    assert set(marks_of(made)) == {"matmul measured"}
+    assert key_of(made)[0] == "roof, data sheet: 4.8 TB/s"
 
 
 def test_a_card_without_documented_peaks_has_measured_marks_and_roofs_alone() -> None:
@@ -161,5 +202,5 @@ def test_a_results_folder_becomes_a_figure_and_a_section_of_the_page(tmp_path: P
 
     page = index.read_text()
     assert (tmp_path / "out" / "kernels.png").is_file()
-    assert "NVIDIA H200: 1 kernel at 96% (softmax) of the measured roof." in page
-    assert "1.25 ms (1.25-1.25, n=9)" in page
+    assert "NVIDIA H200: 1 kernel at 96% (softmax) of the copy&#x27;s rate." in page
+    assert "1.25 ms (1.25-1.25, n=9), one process" in page

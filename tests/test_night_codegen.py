@@ -51,6 +51,12 @@ def test_a_commit_without_rows_is_not_measured_for_a_number_that_does_not_tell(g
     assert named(gate) == Narrowed(0, 2, UNTOLD)
 
 
+def test_a_commit_with_the_number_and_without_rows_is_suspected_too(gate: Gate) -> None:
+    gate.add(2, [COMMENT], sidecar=False)
+
+    assert named(gate) == Narrowed(0, 2, UNTOLD)
+
+
 def test_a_commit_whose_rows_do_not_tell_is_suspected_too(gate: Gate) -> None:
     gate.add(2, [told("b", barriers=None)])
 

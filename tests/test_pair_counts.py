@@ -62,6 +62,7 @@ def test_more_registers_and_fewer_are_left_to_the_rules_for_machine_code(
         (finding,), _, _ = found("count", lambda side, taken, more=more: 64 + more * (side == "b"), "registers")
         assert finding.verdict is Verdict.INCONCLUSIVE
         assert "pcbench codegen diff" in finding.reason
+        assert finding.confirm
 
 
 def test_what_is_nearly_exact_is_taken_three_times_in_turn_and_judged_by_its_range(

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from compilations import rows, told
+from results_folder import Folder
 
 from pcbench import sidecar
+from pcbench.analysis.asv_results import read_results
 from pcbench.analysis.context import read_sidecar
+from pcbench.claims import ClaimOutcome, ClaimResult
 from pcbench.guard_samples import Census, Place
 
 HEAD = {
@@ -45,12 +49,15 @@ def census(guards: int) -> Census:
     return Census({"guards": guards}, places, {"metrics: guard_count": "torch kept none"})
 
 
+def of(target: str, guards: int) -> dict[str, Any]:
+    return {"target": target, **asdict(census(guards))}
+
+
 def test_a_census_is_read_back_whole_and_of_two_of_a_target_the_later_counts(tmp_path: Path) -> None:
     path = tmp_path / "abc-env.context"
     sidecar.begin(path, HEAD)
-    sidecar.add_census(path, "bench.Census(mlp, guards)", "mlp", asdict(census(46)))
-    sidecar.add_census(path, "bench.Census(bert, guards)", "bert", asdict(census(900)))
-    sidecar.add_census(path, "bench.Census(mlp, depth)", "mlp", asdict(census(47)))
+    for entry, target, guards in (("guards", "mlp", 46), ("guards", "bert", 900), ("depth", "mlp", 47)):
+        sidecar.add_part(path, f"bench.Census({target}, {entry})", "census", of(target, guards))
 
     found = read_sidecar(path)
 
@@ -65,7 +72,7 @@ def test_a_census_outlives_another_run_beside_a_reason_of_its_case_and_goes_when
     case = "bench.Census(mlp, guards)"
     sidecar.begin(path, HEAD)
     for guards in (46, 47):
-        sidecar.add_census(path, case, "mlp", asdict(census(guards)))
+        sidecar.add_part(path, case, "census", of("mlp", guards))
     sidecar.add(path, case, "FAILED", "two processes do not agree")
 
     sidecar.begin(path, HEAD)
@@ -77,6 +84,24 @@ def test_a_census_outlives_another_run_beside_a_reason_of_its_case_and_goes_when
     assert kept.absences[case].reason == "two processes do not agree"
     assert lines == 3
     assert read_sidecar(path).censuses == {}
+
+
+def test_what_cases_told_beside_their_numbers_is_in_the_run_of_their_result(tmp_path: Path) -> None:
+    folder = Folder(tmp_path / "results", {})
+    folder.begin()
+    claim = ClaimResult("sums.adds", "sums", "It adds.", ClaimOutcome.HOLDS, "seen")
+    parts = {
+        "claim": asdict(claim),
+        "census": of("mlp", 46),
+        "codegen": {"kernel": "softmax", "target": "sm_90", "rows": [told()]},
+    }
+    folder.add(1, {}, sidecar=[{"case": "it", kind: part} for kind, part in parts.items()])
+    (run,) = read_results(folder.root).runs
+
+    assert run.context is not None
+    assert run.claims == {"sums.adds": claim}
+    assert run.censuses == {"mlp": census(46)}
+    assert run.codegen == {("softmax", "sm_90"): tuple(rows(told()))}
 
 
 def test_a_case_that_is_measured_anew_loses_its_old_reason_and_no_other_does(tmp_path: Path) -> None:
@@ -110,7 +135,8 @@ def test_rows_of_codegen_outlive_another_run_and_go_when_their_case_is_measured_
     path = tmp_path / "abc-env.context"
     sidecar.begin(path, HEAD)
     for target in ("sm_90", "sm_100"):
-        sidecar.add_codegen(path, f"bench.Codegen(softmax, {target})", "softmax", target, [told(target=target)])
+        about = {"kernel": "softmax", "target": target, "rows": [told(target=target)]}
+        sidecar.add_part(path, f"bench.Codegen(softmax, {target})", "codegen", about)
 
     sidecar.begin(path, HEAD)
     kept = read_sidecar(path)

@@ -128,8 +128,10 @@ def _run(path: Path, machine: Machine, suite: Mapping[str, Benchmark], problems:
     facts: dict[str, Any] = {key: str(then[key]) or None for key in _MACHINE if key in then}
     machine = replace(machine, **facts)
     run = Run(commit, _date(raw.get("date")), environment, machine, None, measurements, absences, left_out)
-    parts = () if sidecar is None else ("context", "claims", "censuses", "codegen", "kernel_times")
-    return replace(run, **{part: getattr(sidecar, part) for part in parts})
+    if sidecar is None:
+        return run
+    run = replace(run, context=sidecar.context, claims=sidecar.claims, censuses=sidecar.censuses)
+    return replace(run, codegen=sidecar.codegen, kernel_times=sidecar.kernel_times)
 
 
 def _date(value: object) -> datetime:
@@ -165,8 +167,7 @@ def _cells(columns: Sequence[str], row: list[object]) -> dict[str, object]:
 def _left_out(benchmark: Benchmark | None, cells: Mapping[str, object]) -> str | None:
     if benchmark is None:
         return "benchmarks.json does not have it"
-    version = str(cells.get("version"))
-    if version != benchmark.version:
+    if (version := str(cells.get("version"))) != benchmark.version:
         return f"measured as version {version[:12]}, the suite has version {benchmark.version[:12]}"
     params = cells.get("params")
     if isinstance(params, list) and len(params) != len(benchmark.param_names):

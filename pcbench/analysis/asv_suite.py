@@ -9,7 +9,6 @@ from typing import get_args
 
 from pcbench.analysis.parsing import expect
 from pcbench.analysis.records import Case, Kind, Worse
-from pcbench.codegen_numbers import QUANTITIES
 
 
 @dataclass(frozen=True)
@@ -18,10 +17,12 @@ class Benchmark:
 
     Attributes:
         kind: As the benchmark's own attribute ``kind`` declares, else as its unit and asv's type tell.
-        worse: The direction that is worse, where ``worse_by`` says nothing else.
+        worse: The direction that is worse, where ``worse_by`` says nothing else; ``any`` where neither is by itself, as
+            of registers and machine instructions.
         worse_by: Parameter to the direction by the parameter's value, for a benchmark that tracks several counts.
         codegen: As its attribute ``codegen`` declares, which number of the machine code of its parameters ``kernel``
-            and ``target`` it is, of :data:`pcbench.codegen_numbers.QUANTITIES`; empty where it is none.
+            and ``target`` it is, of :data:`pcbench.codegen_numbers.QUANTITIES`; empty where it is none. Another word
+            is kept: what it says is not judged.
     """
 
     version: str
@@ -63,7 +64,7 @@ def read_suite(raw: Mapping[str, object]) -> dict[str, Benchmark]:
                 for param, by in expect(fields.get("worse_by", {}), dict, where).items()
             },
             kind=_kind(fields.get("kind"), str(fields.get("type", "")), unit),
-            codegen=next((known for known in QUANTITIES if fields.get("codegen") == known), ""),
+            codegen=expect(fields.get("codegen", ""), str, f"codegen of {name}"),
         )
     return suite
 

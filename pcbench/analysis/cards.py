@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -62,9 +61,9 @@ CARDS = (
         "B200",
         "sm_100",
         "NVIDIA B200",
-        8.0e12,
-        _peaks(2250, 80, float8_e4m3fn=4500),
-        "NVIDIA Blackwell architecture technical brief, HGX B200, for each GPU",
+        7.7e12,
+        _peaks(2250, 75, float8_e4m3fn=4500),
+        "NVIDIA Blackwell data sheet (GB200 NVL72 and HGX B200), HGX B200, for each GPU",
     ),
     Card(
         "MI300X",
@@ -84,14 +83,12 @@ def card_of_target(target: str) -> Card | None:
 
 
 def card_of_device(device: str) -> Card | None:
-    """The card that a driver calls so; None of a variant or a part of a card, whose peaks are others."""
-    return next((card for card in CARDS if card.device == device), None)
+    """The card that a driver calls so, with or without AMD's ``OAM``, the module that all of them are.
 
-
-def target_of_device(device: str) -> str | None:
-    """The target of a card or of a variant of it, such as ``NVIDIA H100 PCIe``; None of a card that is not known."""
-    words = re.split(r"[^A-Za-z0-9]+", device)
-    return next((card.target for card in CARDS if card.name in words), None)
+    Returns:
+        None of a variant or a part of a card, whose peaks are others.
+    """
+    return next((card for card in CARDS if card.device == device.removesuffix(" OAM")), None)
 
 
 def in_order(targets: Iterable[str]) -> list[str]:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
 
+from pcbench.analysis.cards import in_order
 from pcbench.analysis.codegen_rows import Key
+from pcbench.analysis.quantities import counted, digits
+
+COMPILE_TIME = "compile time"
+"""The rule about what compiling took: the one that is not about the machine code."""
+NAME = "name"
+"""What tells that something is called otherwise: no rule, and nothing to judge."""
 
 
 class Weight(StrEnum):
@@ -62,23 +70,26 @@ class Entry:
 
 
 _ORDER = tuple(Weight)
-_LIGHTEST = (len(_ORDER), 0.0)
+_LIGHTEST = (len(_ORDER), False, 0.0)
 
 
 def worst_first(changes: list[Change]) -> tuple[Change, ...]:
-    """Compilations by their heaviest change, the largest of a weight first, each with its own changes together."""
-    heaviest: dict[Key, tuple[int, float]] = {}
+    """Compilations by their heaviest change, the largest of a weight first, each with its own changes together.
+
+    Of a weight, what compiling took comes last.
+    """
+    heaviest: dict[Key, tuple[int, bool, float]] = {}
     for change in changes:
         heaviest[change.key] = min(heaviest.get(change.key, _LIGHTEST), _weighed(change))
 
-    def place(change: Change) -> tuple[tuple[int, float], Key, tuple[int, float]]:
+    def place(change: Change) -> tuple[tuple[int, bool, float], Key, tuple[int, bool, float]]:
         return heaviest[change.key], change.key, _weighed(change)
 
     return tuple(sorted(changes, key=place))
 
 
-def _weighed(change: Change) -> tuple[int, float]:
-    return _ORDER.index(change.weight), -change.times
+def _weighed(change: Change) -> tuple[int, bool, float]:
+    return _ORDER.index(change.weight), change.rule == COMPILE_TIME, -change.times
 
 
 def entries(changes: tuple[Change, ...]) -> tuple[Entry, ...]:
@@ -91,10 +102,34 @@ def entries(changes: tuple[Change, ...]) -> tuple[Entry, ...]:
     return tuple(Entry(tuple(own[0].key for own in each), each[0]) for each in alike.values())
 
 
+def apart(changes: tuple[Change, ...]) -> tuple[tuple[Change, ...], tuple[Entry, ...]]:
+    """The changes without those of compilations of which the compile time alone is said; and these, an entry a kernel.
+
+    Such an entry has the changes of all its keys.
+    """
+    rules: dict[Key, set[str]] = defaultdict(set)
+    for change in changes:
+        rules[change.key].add(change.rule)
+    others, slower = [], defaultdict(list)
+    for change in changes:
+        if rules[change.key] == {COMPILE_TIME}:
+            slower[change.key.kernel].append(change)
+        else:
+            others.append(change)
+    alone = (Entry(tuple(change.key for change in own), tuple(own)) for own in slower.values())
+    return tuple(others), tuple(alone)
+
+
+def longer(entry: Entry) -> str:
+    """``12 compilations took 1.25 to 1.8 times the CPU seconds``, of an entry of compile times."""
+    times = [change.times for change in entry.changes]
+    said = dict.fromkeys(digits(value) for value in (min(times), max(times)))
+    return f"{counted(len(times), 'compilation')} took {' to '.join(said)} times the CPU seconds"
+
+
 def targets_of(keys: Iterable[Key]) -> tuple[str, ...]:
-    """The targets of some compilations, each once, ``sm_90`` before ``sm_100``; none where that is not told."""
-    found = {key.target for key in keys if key.target}
-    return tuple(sorted(found, key=lambda target: (target.rstrip("0123456789"), len(target), target)))
+    """The targets of some compilations, each once, in the order of their cards; none where that is not told."""
+    return tuple(in_order(key.target for key in keys if key.target))
 
 
 def exit_code(changes: tuple[Change, ...]) -> int:

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import difflib
 import html
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from pcbench.analysis.codegen_changes import Change, Entry, Weight, entries, exit_code
+from pcbench.analysis.codegen_changes import COMPILE_TIME, Change, Entry, Weight, apart, entries, exit_code, longer
+from pcbench.analysis.codegen_differing import as_json, code_lines, differing, in_words
 from pcbench.analysis.codegen_pairs import Pair
 from pcbench.analysis.codegen_rows import CodegenRow, Key
 from pcbench.analysis.codegen_rules import Compared
 from pcbench.analysis.columns import grouped, piped
-from pcbench.analysis.quantities import counted, digits
+from pcbench.analysis.quantities import counted
 from pcbench.status import Status
 
 _NAMED = 8
 _ROWS = 150
 _LONGEST = 300
-_ADDRESS = re.compile(r"/\*[0-9a-fx]{4,}\*/")
 _PARTS = (("function", "function"), ("dtype", "dtype"), ("sizes", "size"), ("config", "configuration"))
 _FEW = 2
-_METRICS = ("registers", "shared_bytes", "sass", "global_access", "barriers", "ptx")
 
 
 @dataclass(frozen=True)
@@ -64,8 +61,8 @@ class Diff:
 
     @property
     def exit_code(self) -> int:
-        """1 if a hard rule fired, 2 if something could not be compared, or nothing could be, else 0."""
-        return exit_code(self.changes) or (0 if self.pairs else 2)
+        """1 if a hard rule fired; 2 if something was not compared, or nothing has numbers on both sides; else 0."""
+        return exit_code(self.changes) or (0 if self.measured else 2)
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -77,6 +74,16 @@ class Diff:
         """The compilations that both sides have, but for those that the policy ignores."""
         return self.compared.pairs
 
+    @property
+    def measured(self) -> tuple[Pair, ...]:
+        """Those of them that have numbers on both sides."""
+        return tuple(pair for pair in self.pairs if pair.measured)
+
+    @property
+    def differing(self) -> tuple[Pair, ...]:
+        """Those of which the machine code differs, and no rule about it fired."""
+        return differing(self.pairs, self.changes)
+
     def of(self, weight: Weight) -> tuple[Change, ...]:
         """The changes of one weight, worst first."""
         return tuple(change for change in self.changes if change.weight is weight)
@@ -85,31 +92,44 @@ class Diff:
 def diff_lines(diff: Diff, *, code: bool = False) -> list[str]:
     """The sides, then each compilation with what changed in it and how to be sure, then the rest in a line.
 
-    Compilations of one kernel of which the very same is said share an entry, which counts them.
+    Compilations of one kernel of which the very same is said share an entry, which counts them; those of which the
+    compile time alone is said have a line for each kernel.
 
     Args:
-        code: With the machine code of what changed, as a diff.
+        code: With the machine code of all that differs, as a diff.
     """
     lines = _head(diff)
     pairs = {pair.key: pair for pair in diff.pairs}
-    for entry in entries(diff.changes):
+    left = {pair.key for pair in diff.differing}
+    others, slower = apart(diff.changes)
+    for entry in entries(others):
         lines += ["", _names(entry), *(f"  {change.weight}: {_said(change)}" for change in entry.changes)]
         lines += [f"  to confirm: {words}" for words in dict.fromkeys(change.confirm for change in entry.changes)]
         for key in entry.keys if code else ():
-            if key in pairs and not pairs[key].same_code:
+            if key in pairs and key not in left and not pairs[key].same_code:
                 lines += [f"    {key}"] if len(entry.keys) > 1 else []
-                lines += [f"    {line}" for line in _code_lines(pairs[key])]
-    return [*lines, "", *rest(diff)]
+                lines += [f"    {line}" for line in code_lines(pairs[key])]
+    if slower:
+        first = slower[0].changes[0]
+        lines += ["", *(f"{first.weight}: {COMPILE_TIME}: {one.keys[0].kernel}: {longer(one)}" for one in slower)]
+        lines.append(f"  to confirm: {first.confirm}")
+    return [*lines, "", *rest(diff, code=code)]
 
 
 def as_markdown(diff: Diff) -> str:
     """The same as a comment on a change: a table, hard rules first; rows beyond 150 are counted."""
     head = ["", "kernel", "target", "what changed", "to confirm"]
+    others, slower = apart(diff.changes)
     told = [
         [change.weight, names, ", ".join(entry.targets), _cell(_said(change)), _cell(change.confirm)]
-        for entry in entries(diff.changes)
+        for entry in entries(others)
         for names in (_marked_names(entry),)
         for change in entry.changes
+    ]
+    told += [
+        [first.weight, f"<code>{_cell(first.key.kernel)}</code>", ", ".join(one.targets), said, _cell(first.confirm)]
+        for one in slower
+        for first, said in ((one.changes[0], f"{COMPILE_TIME}: {longer(one)}"),)
     ]
     blocks = [f"### pcbench codegen: {_cell(outcome(diff))}", "\n\n".join(map(_cell, _head(diff)))]
     blocks += ["\n".join(piped([head, *told[:_ROWS]]))] if told else []
@@ -119,15 +139,17 @@ def as_markdown(diff: Diff) -> str:
 
 
 def diff_json(diff: Diff) -> dict[str, Any]:
-    """All of it for other programs: the sides, the counts, each change with its key, and what the policy ignores."""
+    """All of it for other programs: the sides, the counts, each change with its key, what differs without one with its
+    numbers, and what the policy ignores."""
     sides = {
         name: {"side": side.label, "made_by": side.made_by}
         for name, side in (("baseline", diff.baseline), ("candidate", diff.candidate))
     }
     same = sum(pair.same_code for pair in diff.pairs)
     changes = [_change_json(change) for change in diff.changes]
-    counts = {"compared": len(diff.pairs), "same_code": same}
-    return {"schema": 1, **sides, **counts, "changes": changes, "ignored": list(map(str, diff.compared.ignored))}
+    counts = {"compared": len(diff.measured), "same_code": same}
+    lists = {"changes": changes, "differing": list(map(as_json, diff.differing))}
+    return {"schema": 1, **sides, **counts, **lists, "ignored": list(map(str, diff.compared.ignored))}
 
 
 def _change_json(change: Change) -> dict[str, Any]:
@@ -142,17 +164,27 @@ def outcome(diff: Diff) -> str:
     counts = [f"{count} {weight}" for weight, count in found.items() if count and weight is not Weight.NOTE]
     counts += [counted(found[Weight.NOTE], "note")] if found[Weight.NOTE] else []
     same = sum(pair.same_code for pair in diff.pairs)
-    told = f"{same} of {counted(len(diff.pairs), 'compilation')} are the same machine code"
-    return f"{', '.join(counts) or 'no rule fired'}; {told if diff.pairs else 'nothing was compared'}"
+    one = same == 1 or len(diff.measured) == 1
+    told = f"{same} of {counted(len(diff.measured), 'compilation')} {'is' if one else 'are'} the same machine code"
+    if not diff.measured:
+        told = "nothing was compared" + (": no compilation has numbers on both sides" if diff.pairs else "")
+    return f"{', '.join(counts) or 'no rule fired'}; {told}"
 
 
-def rest(diff: Diff) -> list[str]:
-    """What else differs, with numbers and no verdict, what the policy ignores, and what is the same."""
-    said = {change.key for change in diff.changes}
-    other = [pair for pair in diff.pairs if not pair.same_code and pair.key not in said]
-    other = [pair for pair in other if pair.candidate.status is Status.OK]
-    lines = [f"differs, and no rule fired: {pair.key}: {_numbers(pair)}" for pair in other[:_NAMED]]
-    lines += [f"and {counted(len(other) - _NAMED, 'more compilation')}"] if len(other) > _NAMED else []
+def rest(diff: Diff, *, code: bool = False) -> list[str]:
+    """What else differs, with numbers and no verdict, what the policy ignores, and what is the same.
+
+    Args:
+        code: Each with its machine code, as a diff; else those beyond the eighth are counted.
+    """
+    other = diff.differing
+    named = other if code else other[:_NAMED]
+    lines = []
+    for pair in named:
+        lines.append(f"the code differs, and no rule fired for it: {pair.key}: {in_words(pair)}")
+        lines += [f"    {line}" for line in code_lines(pair)] if code else []
+    if left := len(other) - len(named):
+        lines.append(f"and {counted(left, 'more compilation')}: --json has them, with their numbers")
     if count := len(diff.compared.ignored):
         what = counted(count, "compilation")
         lines.append(f"the policy ignores {what}: take their ignore out of [tool.pcbench.policy] to have them judged")
@@ -197,28 +229,6 @@ def _parts(keys: Sequence[Key]) -> str:
         values = tuple(dict.fromkeys(getattr(key, name) for key in keys if getattr(key, name)))
         said += [", ".join(values) if len(values) <= _FEW else counted(len(values), noun)] if values else []
     return "; ".join(said)
-
-
-def _numbers(pair: Pair) -> str:
-    before, after = pair.baseline.metrics, pair.candidate.metrics
-    moved = [
-        f"{metric} {digits(before[metric])} to {digits(after[metric])}"
-        for metric in _METRICS
-        if metric in before and metric in after and before[metric] != after[metric]
-    ]
-    return ", ".join(moved) or "the same counts"
-
-
-def _code_lines(pair: Pair) -> list[str]:
-    before, after = (_listing(row.assembly) for row in (pair.baseline, pair.candidate))
-    if before is None or after is None:
-        return ["the machine code of one side was not kept"]
-    return list(difflib.unified_diff(before, after, "baseline", "candidate", n=2, lineterm=""))
-
-
-def _listing(assembly: str | None) -> list[str] | None:
-    """Lines without addresses, which move with everything before them."""
-    return None if assembly is None else [_ADDRESS.sub("", line).strip() for line in assembly.splitlines()]
 
 
 def _cell(text: str) -> str:

@@ -6,14 +6,11 @@ import math
 import re
 from collections.abc import Callable, Mapping
 
-from pcbench.analysis.cards import names_by_target
-from pcbench.analysis.codegen_changes import Change, Weight
+from pcbench.analysis.codegen_changes import COMPILE_TIME, Change, Weight
+from pcbench.analysis.codegen_confirming import COMPILED_AGAIN, MEASURED_ALIKE, timed
 from pcbench.analysis.codegen_pairs import Pair
 from pcbench.analysis.policy import Policy
 from pcbench.analysis.quantities import digits, listed, seconds
-
-CARDS: Mapping[str, str] = names_by_target()
-"""The GPUs of each target, to confirm on."""
 
 _SPILLS = ("spill_stores", "spill_loads", "spill_store_bytes", "spill_load_bytes")
 _GROWTHS = (
@@ -24,12 +21,16 @@ _GROWTHS = (
     ("ptx", "ptx", "PTX instructions", "codegen_ptx"),
 )
 """Metric, rule, words and the threshold's name, of what is to be looked at where it grew."""
+THRESHOLDS: Mapping[str, str] = {"global": "codegen_global", **{rule: name for _, rule, _, name in _GROWTHS}}
+"""Rule to the share that it has in the policy; any change at all fires the others, but for layouts."""
 
 _USED = (
     *_SPILLS,
     *(metric for metric, *_ in _GROWTHS),
     *("blocks_per_sm", "occupancy", "mma", "async_copies", "global_access", "global_128", "convert_layout"),
 )
+_CONFIRMED_BY = {COMPILE_TIME: COMPILED_AGAIN, "metrics": MEASURED_ALIKE}
+"""Rules that no GPU confirms."""
 _GONE = ("fits", "matrix", "copies", "warnings")
 """Rules about something that is there or not."""
 _METRIC_OF = {
@@ -63,20 +64,10 @@ def judged(pair: Pair, policy: Policy) -> list[Change]:
         _unknown,
     )
     return [
-        Change(pair.key, rule, weight, sentence, _confirm(pair, rule), _times(pair, rule, weight))
+        Change(pair.key, rule, weight, sentence, _CONFIRMED_BY.get(rule) or timed(pair.key), _times(pair, rule, weight))
         for judge in rules
         for rule, weight, sentence in judge(pair, policy)
     ]
-
-
-def _confirm(pair: Pair, rule: str) -> str:
-    key = pair.key
-    if rule == "compile time":
-        return f"`pcbench codegen {key.kernel} --target {key.target}` three times on each side, on an idle machine"
-    if rule == "metrics":
-        return "both sides measured by the same pcbench"
-    card = f" ({CARDS[key.target]})" if key.target in CARDS else ""
-    return f"timing {key.kernel} on {key.target}{card}, both sides in turn: only a GPU tells"
 
 
 def _times(pair: Pair, rule: str, weight: Weight) -> float:
@@ -87,7 +78,10 @@ def _times(pair: Pair, rule: str, weight: Weight) -> float:
         found = [both for metric in _SPILLS if (both := _both(pair, metric)) is not None]
         return (1 + sum(after for _, after in found)) / (1 + sum(before for before, _ in found))
     metric, falls = _METRIC_OF.get(rule, ("", False))
-    before, after = _both(pair, metric) or (1.0, 1.0)
+    if rule == COMPILE_TIME:
+        before, after = pair.baseline.compile_cpu_s or 1.0, pair.candidate.compile_cpu_s or 1.0
+    else:
+        before, after = _both(pair, metric) or (1.0, 1.0)
     if falls:
         before, after = after, before
     return after / before if before else math.inf
@@ -223,12 +217,12 @@ def _layouts(pair: Pair, policy: Policy) -> list[_Found]:
 
 def _compile_time(pair: Pair, policy: Policy) -> list[_Found]:
     before, after = pair.baseline.compile_cpu_s, pair.candidate.compile_cpu_s
-    if before is None or after is None or after - before < policy.codegen_compile_s:
+    if not before or after is None or after - before < policy.codegen_compile_s:
         return []
     if not _beyond(before, after, policy.codegen_compile):
         return []
     share = _share(before, after, policy.codegen_compile)
-    return [("compile time", Weight.SOFT, f"a compile took {seconds(after)} of CPU, not {seconds(before)}{share}")]
+    return [(COMPILE_TIME, Weight.SOFT, f"a compile took {seconds(after)} of CPU, not {seconds(before)}{share}")]
 
 
 def _unknown(pair: Pair, policy: Policy) -> list[_Found]:  # noqa: ARG001

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from pcbench.analysis.codegen_rows import CodegenRow, Key
+from pcbench.status import Status
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,16 @@ class Pair:
     def key(self) -> Key:
         """The candidate's key."""
         return self.candidate.key
+
+    @property
+    def measured(self) -> bool:
+        """Whether there are numbers on both sides."""
+        return self.baseline.status is self.candidate.status is Status.OK
+
+    @property
+    def other_kernel(self) -> bool:
+        """Whether the kernel itself is called otherwise in the candidate."""
+        return self.baseline.key.kernel != self.candidate.key.kernel
 
     @property
     def same_code(self) -> bool:
@@ -54,16 +65,18 @@ def pair_up(baseline: Sequence[CodegenRow], candidate: Sequence[CodegenRow]) -> 
 
     A function or a constant may have another name, and a configuration another value: where both sides have as many
     such rows left for the same shape and target, they are compared in order, and it is said what is called otherwise.
+    Where each side is of one kernel alone, they are compared whatever they are called, as two files are.
     """
+    alone = len({row.key.kernel for row in baseline}) == len({row.key.kernel for row in candidate}) == 1
     pairs: list[Pair] = []
     before, after = [row for row in baseline if row.key.function], [row for row in candidate if row.key.function]
     for same in _SAME:
         groups = defaultdict(list)
         for row in after:
-            groups[same(row.key)].append(row)
+            groups[same(_nameless(row.key) if alone else row.key)].append(row)
         left = defaultdict(list)
         for row in before:
-            left[same(row.key)].append(row)
+            left[same(_nameless(row.key) if alone else row.key)].append(row)
         exact = same is _SAME[0]
         for shared in left.keys() & groups.keys():
             if exact or len(left[shared]) == len(groups[shared]):
@@ -91,9 +104,14 @@ _SAME: tuple[Callable[[Key], Key], ...] = (
 
 def _pair(baseline: CodegenRow, candidate: CodegenRow) -> Pair:
     old, new = baseline.key, candidate.key
-    said = [f"its function was {old.function}"] if old.function != new.function else []
+    said = [f"its kernel was {old.kernel}"] if old.kernel != new.kernel else []
+    said += [f"its function was {old.function}"] if old.function != new.function else []
     said += [f"its configuration was {old.config or 'none'}"] if old.config != new.config else []
     return Pair(baseline, candidate, ", ".join(said))
+
+
+def _nameless(key: Key) -> Key:
+    return replace(key, kernel="")
 
 
 def _flat(groups: Iterable[list[CodegenRow]]) -> list[CodegenRow]:

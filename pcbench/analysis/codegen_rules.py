@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pcbench.analysis.codegen_changes import Change, Weight, targets_of, worst_first
+from pcbench.analysis.codegen_changes import NAME, Change, Weight, worst_first
+from pcbench.analysis.codegen_confirming import looked_at
 from pcbench.analysis.codegen_metrics import judged
 from pcbench.analysis.codegen_pairs import Pair, PairedRows, pair_up
 from pcbench.analysis.codegen_rows import CodegenRow, Key
@@ -21,11 +22,14 @@ class Compared:
 
     Attributes:
         pairs: The compilations that both have, and that were judged.
+        missing: The baseline's rows that the candidate has not, and that were judged; ``new`` the other way round.
         changes: What changed, worst first.
         ignored: The compilations, of either side, that the policy has nobody judge.
     """
 
     pairs: tuple[Pair, ...]
+    missing: tuple[CodegenRow, ...]
+    new: tuple[CodegenRow, ...]
     changes: tuple[Change, ...]
     ignored: tuple[Key, ...]
 
@@ -33,8 +37,8 @@ class Compared:
 def compare(baseline: Sequence[CodegenRow], candidate: Sequence[CodegenRow], policy: Policy) -> Compared:
     """What changed, worst first, each compilation by its own policy, as :func:`policy_of_row` has it.
 
-    Nothing is said of machine code that is the same to the bit. Less of something, instructions or registers, say, is
-    never called better: it has been four times slower.
+    Nothing is said of machine code that is the same to the bit, but that its kernel is called otherwise. Less of
+    something, instructions or registers, say, is never called better: it has been four times slower.
     """
     paired = pair_up(baseline, candidate)
     alone = (paired.missing, paired.new, paired.broken_baseline, paired.broken_candidate)
@@ -44,7 +48,8 @@ def compare(baseline: Sequence[CodegenRow], candidate: Sequence[CodegenRow], pol
     pairs = tuple(pair for pair in paired.pairs if pair.key not in ignored)
     found = [change for pair in pairs for change in _of_pair(pair, policies[pair.key])]
     found += [change for change in _unpaired(paired, candidate) if change.key not in ignored]
-    return Compared(pairs, worst_first(_with_looks(found)), tuple(sorted(ignored)))
+    missing, new = (tuple(row for row in rows if row.key not in ignored) for rows in (paired.missing, paired.new))
+    return Compared(pairs, missing, new, worst_first(_with_looks(found)), tuple(sorted(ignored)))
 
 
 def policy_of_row(policy: Policy, key: Key) -> Policy:
@@ -75,8 +80,8 @@ def _of_pair(pair: Pair, policy: Policy) -> list[Change]:
         sentence = f"neither side compiles: {_why(after)}"
         sentence += "" if _why(before) == _why(after) else f"; the baseline: {_why(before)}"
         found = [Change(pair.key, "compiles", Weight.UNKNOWN, sentence, _LOOK)]
-    if found and pair.renamed:
-        found.append(Change(pair.key, "name", Weight.NOTE, pair.renamed, "nothing: what was compared is said"))
+    if pair.renamed and (found or pair.other_kernel):
+        found.append(Change(pair.key, NAME, Weight.NOTE, pair.renamed, "nothing: what was compared is said"))
     return found
 
 
@@ -138,15 +143,10 @@ def _with_looks(changes: Sequence[Change]) -> list[Change]:
     for change in changes:
         alike[_said(change)].append(change.key)
     return [
-        replace(change, confirm=_look(alike[_said(change)])) if change.confirm == _LOOK else change
+        replace(change, confirm=looked_at(alike[_said(change)])) if change.confirm == _LOOK else change
         for change in changes
     ]
 
 
 def _said(change: Change) -> tuple[str, ...]:
     return change.key.kernel, change.rule, change.weight, change.sentence
-
-
-def _look(keys: Sequence[Key]) -> str:
-    where = "".join(f" --target {target}" for target in targets_of(keys))
-    return f"`pcbench codegen {keys[0].kernel}{where} --configs all` on either side shows what the compiler says"

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pcbench.analysis.codegen_changes import Change, Weight
-from pcbench.analysis.codegen_pairs import PairedRows, pair_up
-from pcbench.analysis.codegen_rules import compare
+from pcbench.analysis.codegen_changes import COMPILE_TIME, Change, Weight
+from pcbench.analysis.codegen_metrics import THRESHOLDS
+from pcbench.analysis.codegen_rules import Compared, compare
 from pcbench.analysis.policy import Policy
 from pcbench.analysis.quantities import counted, listed, quantity
 from pcbench.analysis.records import Case, Measurement, Run, Verdict
-from pcbench.analysis.stored_rules import Said
-from pcbench.codegen_numbers import number_of
+from pcbench.analysis.stored_rules import Said, judge_stored
+from pcbench.codegen_numbers import QUANTITIES, number_of
 from pcbench.status import Status
 
 _OF_RULE = {
@@ -23,9 +23,8 @@ _OF_RULE = {
     "occupancy": "inverse occupancy",
     "fits": "inverse occupancy",
     "registers": "registers",
-    "compile time": "seconds of compiling",
 }
-"""Which number a rule belongs to; those that are not named belong to the instructions."""
+"""Which number a rule belongs to; those that are not named belong to the instructions, but for the compile time."""
 _OTHERS = "instructions"
 _GAINS = {
     "spills": ("spills", "registers spill less"),
@@ -33,16 +32,8 @@ _GAINS = {
 }
 """Numbers of which less may be better, with their rule and what is then said; the others have fallen and cost time."""
 _VERDICTS = ((Weight.HARD, Verdict.SLOWER), (Weight.UNKNOWN, Verdict.UNJUDGED), (Weight.SOFT, Verdict.INCONCLUSIVE))
-_SHARES = {
-    "global": "codegen_global",
-    "registers": "codegen_registers",
-    "shared memory": "codegen_shared",
-    "instructions": "codegen_sass",
-    "barriers": "codegen_barriers",
-    "ptx": "codegen_ptx",
-}
-"""Rule to the threshold that it has in the policy; any change at all fires the others, but for layouts."""
 _EXACT = "exact"
+_BY_DIFF = "`pcbench codegen diff` of both sides"
 UNTOLD = "the number alone does not tell: pcbench codegen diff judges the machine code"
 
 
@@ -60,32 +51,49 @@ def judge_codegen(
     baseline, candidate = (run.codegen.get(named, ()) for run in runs)
     if not before.codegen or not baseline or not candidate:
         return None
+    if before.codegen not in QUANTITIES:
+        return _unknown(before.codegen)
+    found = compare(baseline, candidate, policy)
     fired = [
         change
-        for change in compare(baseline, candidate, policy).changes
-        if _OF_RULE.get(change.rule, _OTHERS) == before.codegen
+        for change in found.changes
+        if change.rule != COMPILE_TIME and _OF_RULE.get(change.rule, _OTHERS) == before.codegen
     ]
     numbers = "" if now is None else f"{quantity(before.value, '')} -> {quantity(now.value, now.unit)}; "
     for weight, verdict in _VERDICTS:
         these = [change for change in fired if change.weight is weight]
         if these:
             return Said(verdict, numbers + _sentences(these), _rules(these, policy), these[0].confirm)
-    return _unless_a_gain(before.codegen, pair_up(baseline, candidate), numbers, fired)
+    return _unless_a_gain(before.codegen, found, numbers, fired)
 
 
-def without_rows(said: Said, what: str) -> Said:
-    """The verdict on two numbers ``what`` of machine code that nobody has rows of, where they do not decide it.
+def judge_without_rows(before: Measurement, now: Measurement, policy: Policy) -> Said:
+    """The verdict on two stored numbers of a case, baseline first, where :func:`judge_codegen` has none.
 
     More registers or instructions may cost nothing, and fewer are no gain by themselves.
+
+    Args:
+        policy: The case's own.
     """
-    if what in ("", *_GAINS) or said.verdict is Verdict.SAME:
+    said, what = judge_stored(before, now, policy), before.codegen
+    if what not in ("", *QUANTITIES):
+        return _unknown(what)
+    if what in ("", *_GAINS) or said.verdict not in (Verdict.SLOWER, Verdict.FASTER, Verdict.CHANGED):
         return said
-    return Said(Verdict.INCONCLUSIVE, f"{said.reason}; {UNTOLD}", said.rule)
+    return Said(Verdict.INCONCLUSIVE, f"{said.reason}; {UNTOLD}", said.rule, _BY_DIFF)
 
 
-def _unless_a_gain(what: str, paired: PairedRows, numbers: str, notes: Sequence[Change]) -> Said:
-    """SAME, or FASTER where a number fell of which less may be better; of rows that both sides have."""
-    both = [pair for pair in paired.pairs if pair.baseline.status is pair.candidate.status is Status.OK]
+def _unknown(what: str) -> Said:
+    known = f"its benchmark says codegen = {what!r}; this pcbench knows {listed(QUANTITIES)}"
+    return Said(Verdict.UNJUDGED, f"{known}: take one that knows it, or mend the benchmark", "")
+
+
+def _unless_a_gain(what: str, found: Compared, numbers: str, notes: Sequence[Change]) -> Said:
+    """SAME, or FASTER where a number fell of which less may be better; of rows that both sides have and are judged.
+
+    Where there are none of these, INCONCLUSIVE.
+    """
+    both = [pair for pair in found.pairs if pair.baseline.status is pair.candidate.status is Status.OK]
     one, other = (
         number_of(what, [row.metrics for row in side])
         for side in ([pair.baseline for pair in both], [pair.candidate for pair in both])
@@ -94,9 +102,13 @@ def _unless_a_gain(what: str, paired: PairedRows, numbers: str, notes: Sequence[
         rule, sentence = _GAINS[what]
         return Said(Verdict.FASTER, f"{numbers}{sentence}", f"codegen rule {rule} ({_EXACT})")
     said = [_sentences(notes)] if notes else []
-    if all(pair.same_code for pair in paired.pairs) and not (paired.missing or paired.new):
+    said += [f"the policy ignores {counted(len(found.ignored), 'compilation')}"] if found.ignored else []
+    if not found.pairs:
+        why = "; ".join(["no compilation of one side was compared with one of the other", *said])
+        return Said(Verdict.INCONCLUSIVE, numbers + why, "codegen rules", _BY_DIFF)
+    if all(pair.same_code for pair in found.pairs) and not (found.missing or found.new):
         return Said(Verdict.SAME, "; ".join(["the same machine code", *said]), "codegen rules")
-    differing = counted(sum(not pair.same_code for pair in paired.pairs), "compilation")
+    differing = counted(sum(not pair.same_code for pair in found.pairs), "compilation")
     return Said(
         Verdict.SAME,
         numbers + "; ".join([f"the code of {differing} differs, and no rule fired", *said]),
@@ -129,5 +141,5 @@ def _rules(changes: Sequence[Change], policy: Policy) -> str:
 def _threshold(rule: str, policy: Policy) -> str:
     if rule == "layouts":
         return f"{policy.codegen_layouts} more"
-    share: float | None = getattr(policy, _SHARES[rule]) if rule in _SHARES else None
+    share: float | None = getattr(policy, THRESHOLDS[rule]) if rule in THRESHOLDS else None
     return _EXACT if share is None else f"beyond {share:.0%}"

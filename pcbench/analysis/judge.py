@@ -6,14 +6,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pcbench.analysis.census_changes import sentences
-from pcbench.analysis.codegen_verdicts import judge_codegen
+from pcbench.analysis.codegen_verdicts import judge_codegen, judge_without_rows
 from pcbench.analysis.comparability import difference
 from pcbench.analysis.findings import IGNORED, WORST_FIRST, Finding, Judgement, worst_first
 from pcbench.analysis.paired_verdicts import SameCode, host_moved, judge_paired, ratio_of
 from pcbench.analysis.policy import Policy
 from pcbench.analysis.records import LEFT_OUT, Absence, Case, Measurement, Run, Verdict
 from pcbench.analysis.series import Place
-from pcbench.analysis.stored_rules import Said, compared, judge_stored, unless_busy
+from pcbench.analysis.stored_rules import Said, compared, unless_busy
 from pcbench.paired import Paired
 
 
@@ -175,7 +175,7 @@ class _Judging:
         runs = (run, self.candidate)
         if (ruled := judge_codegen(blank.case, before, now, runs, policy)) is not None:
             return _found(blank, ruled)
-        said = unless_busy(judge_stored(before, now, policy), (before, now), runs, policy)
+        said = unless_busy(judge_without_rows(before, now, policy), (before, now), runs, policy)
         words = "" if said.verdict is Verdict.SAME else _census_words(blank.case, run, self.candidate)
         if said.verdict is Verdict.INCONCLUSIVE and self.evidence.paired.get(str(blank.case)):
             words = f"; pairs are on record, but not settled ones against {run.commit[:8]}"

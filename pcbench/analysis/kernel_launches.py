@@ -5,50 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pcbench.analysis.cards import Card, card_of_device, card_of_target, in_order, target_of_device
-from pcbench.analysis.codegen_changes import Change, Weight
-from pcbench.analysis.codegen_pairs import pair_up
+from pcbench.analysis.cards import Card, card_of_device, card_of_target, in_order
+from pcbench.analysis.codegen_changes import Change
 from pcbench.analysis.codegen_rows import CodegenRow
-from pcbench.analysis.codegen_rules import compare
-from pcbench.analysis.policy import Policy
+from pcbench.analysis.kernel_history import Earlier, Since, earlier, since
 from pcbench.analysis.records import Absence, Run
 from pcbench.analysis.roofline import Measured, Prediction, Unknown, measure, predict
 from pcbench.analysis.series import Place, by_place
 from pcbench.analysis.shown import Shown
+from pcbench.codegen_numbers import number_of
 from pcbench.kernel_samples import KernelTimes, Work, launch_name
 from pcbench.status import Status
 
 _BENCHMARK = "bench_kernels."
-
-
-@dataclass(frozen=True)
-class Since:
-    """What became of a launch's machine code since a commit.
-
-    Attributes:
-        commit: The one before; None where no earlier run of the place compiled it.
-        same: Whether all of it is the same, to the bit.
-        changes: The rules that fired, worst first.
-    """
-
-    commit: str | None = None
-    same: bool = False
-    changes: tuple[Change, ...] = ()
-
-    @property
-    def noted(self) -> tuple[Change, ...]:
-        """The changes that nearly always, or may, cost time on a GPU: not that a compile took longer."""
-        costly = (change for change in self.changes if change.weight in (Weight.HARD, Weight.SOFT))
-        return tuple(change for change in costly if change.rule != "compile time")
-
-
-@dataclass(frozen=True)
-class Earlier:
-    """What an earlier run's compiler made of a kernel for a target, and what changed since, worst first."""
-
-    commit: str
-    rows: tuple[CodegenRow, ...]
-    changes: tuple[Change, ...]
+_NOT_RUN, _NO_CASE = "bench_kernels did not run", "bench_kernels has no case of it"
 
 
 @dataclass(frozen=True)
@@ -56,7 +26,6 @@ class Launch:
     """A kernel at sizes and a dtype, for a target.
 
     Attributes:
-        target: Empty where it was timed on a card of an unknown target.
         card: The one that was measured where its peaks are known, else the one that stands for the target.
         compiled: What the compiler made of it: a row for each function that it launches, in the configuration that
             ran, where that is known and among the rows, else the first.
@@ -80,18 +49,23 @@ class Launch:
 
     @property
     def spills(self) -> float | None:
-        """Spill stores of all its functions; None where one is not known."""
-        found = [row.metrics["spill_stores"] for row in self.compiled if "spill_stores" in row.metrics]
-        return sum(found) if found and len(found) == len(self.compiled) else None
+        """Spill stores and loads of all its functions; None where one is not known."""
+        return number_of("spills", [row.metrics for row in self.compiled])
 
     @property
     def tightest(self) -> CodegenRow | None:
-        """Of its functions, the one that fills a multiprocessor least, then takes most registers; None if one fails."""
+        """Of its functions, the one that fills a multiprocessor least, then takes most registers.
+
+        Returns:
+            None if one fails or if, of several, it is not known how far one fills it.
+        """
         if not self.compiled or any(row.status is not Status.OK for row in self.compiled):
+            return None
+        if len(self.compiled) > 1 and not all("occupancy" in row.metrics for row in self.compiled):
             return None
         return min(
             self.compiled,
-            key=lambda row: (row.metrics.get("occupancy", 1.0), -row.metrics.get("registers", 0.0)),
+            key=lambda row: (row.metrics.get("occupancy", 0.0), -row.metrics.get("registers", 0.0)),
         )
 
 
@@ -120,36 +94,21 @@ def kernels(shown: Shown) -> list[Kernels]:
     found = []
     for place, ordered in by_place(known).items():
         run = ordered[-1]
-        earlier = _earlier(run, ordered[:-1], shown.policy)
+        before = earlier(run, ordered[:-1], shown.policy)
         here = {row.key for rows in run.codegen.values() for row in rows}
-        gone = tuple(change for one in earlier.values() for change in one.changes if change.key not in here)
-        found.append(Kernels(place, run, tuple(_launches(run, earlier)), gone))
+        gone = tuple(change for one in before.values() for change in one.changes if change.key not in here)
+        found.append(Kernels(place, run, tuple(_launches(run, before)), gone))
     return sorted(found, key=lambda one: one.run.date, reverse=True)
 
 
-def _earlier(run: Run, before: Sequence[Run], policy: Policy) -> dict[tuple[str, str], Earlier]:
-    """By kernel and target, the newest earlier run that compiled it; none where none did.
-
-    Args:
-        before: The earlier runs of the same place, oldest first.
-    """
-    found = {}
-    for compiled, rows in run.codegen.items():
-        old = next((one for one in reversed(before) if compiled in one.codegen), None)
-        if old is not None:
-            changes = compare(old.codegen[compiled], rows, policy).changes
-            found[compiled] = Earlier(old.commit, old.codegen[compiled], changes)
-    return found
-
-
-def _launches(run: Run, earlier: Mapping[tuple[str, str], Earlier]) -> Iterable[Launch]:
+def _launches(run: Run, before: Mapping[tuple[str, str], Earlier]) -> Iterable[Launch]:
     compiled = {(kernel, target): _by_launch(rows) for (kernel, target), rows in run.codegen.items()}
-    devices = {target_of_device(times.gpu) or "": times.gpu for times in run.kernel_times.values()}
+    devices = {times.target: times.gpu for times in run.kernel_times.values()}
     for (kernel, dtype, sizes), targets in _tracked(run, compiled).items():
         timed = run.kernel_times.get(launch_name(kernel, dtype, sizes))
         for target in targets:
             rows = compiled.get((kernel, target), {}).get((dtype, sizes), [])
-            here = timed if timed is not None and (target_of_device(timed.gpu) or "") == target else None
+            here = timed if timed is not None and timed.target == target else None
             device = devices.get(target) if here is None else here.gpu
             card = card_of_target(target) if device is None else card_of_device(device)
             work = next((row.work for row in rows if row.work is not None), None) if here is None else here.work
@@ -160,10 +119,10 @@ def _launches(run: Run, earlier: Mapping[tuple[str, str], Earlier]) -> Iterable[
                 target=target,
                 card=card,
                 work=work,
-                compiled=_as_run(rows, here.config if here else ""),
+                compiled=_as_run(rows, here.config if here else ()),
                 predicted=predict(work, dtype, card),
                 measured=measure(here) if here else Unknown(_why_unmeasured(run, (kernel, dtype, sizes), timed)),
-                since=_since(earlier.get((kernel, target)), rows),
+                since=since(before.get((kernel, target)), rows),
             )
 
 
@@ -174,7 +133,7 @@ def _tracked(
     told = [
         (kernel, dtype, sizes, target) for (kernel, target), by_launch in compiled.items() for dtype, sizes in by_launch
     ]
-    told += [(one.kernel, one.dtype, one.sizes, target_of_device(one.gpu) or "") for one in run.kernel_times.values()]
+    told += [(one.kernel, one.dtype, one.sizes, one.target) for one in run.kernel_times.values()]
     first: dict[str, int] = {}
     for kernel, *_ in told:
         first.setdefault(kernel, len(first))
@@ -191,22 +150,12 @@ def _by_launch(rows: Iterable[CodegenRow]) -> dict[tuple[str, str], list[Codegen
     return found
 
 
-def _as_run(rows: Sequence[CodegenRow], config: str) -> tuple[CodegenRow, ...]:
-    """A row for each function: the first in the configuration that ran, else the first."""
-    ran = set(config.split())
+def _as_run(rows: Sequence[CodegenRow], config: tuple[str, ...]) -> tuple[CodegenRow, ...]:
+    """A row for each function: the first in a configuration that ran, else the first."""
     by_function: dict[str, CodegenRow] = {}
-    for row in sorted(rows, key=lambda row: not (ran and ran <= set(row.key.config.split()))):
+    for row in sorted(rows, key=lambda row: row.key.config not in config):
         by_function.setdefault(row.key.function, row)
     return tuple(row for row in rows if row is by_function[row.key.function])
-
-
-def _since(earlier: Earlier | None, rows: Sequence[CodegenRow]) -> Since:
-    if earlier is None or not rows:
-        return Since()
-    keys = {row.key for row in rows}
-    pairs = [pair for pair in pair_up(earlier.rows, rows).pairs if pair.key in keys]
-    same = sum(pair.same_code for pair in pairs) == len(rows)
-    return Since(earlier.commit, same, tuple(change for change in earlier.changes if change.key in keys))
 
 
 def _why_unmeasured(run: Run, launch: tuple[str, str, str], elsewhere: KernelTimes | None) -> str:
@@ -215,8 +164,7 @@ def _why_unmeasured(run: Run, launch: tuple[str, str, str], elsewhere: KernelTim
     name = launch_name(*launch)
     told = {case: why for case, why in run.absences.items() if case.benchmark.startswith(_BENCHMARK)}
     own = [why for case, why in told.items() if name in dict(case.params).values()]
-    reasons = [_words(why) for why in own or told.values()]
-    return max(dict.fromkeys(reasons), key=reasons.count) if reasons else "bench_kernels did not run"
+    return _words(own[0]) if own else _NO_CASE if told or run.kernel_times else _NOT_RUN
 
 
 def _words(why: Absence) -> str:

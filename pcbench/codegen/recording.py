@@ -16,34 +16,11 @@ from triton.runtime.autotuner import Autotuner, Heuristics
 from triton.runtime.jit import JITFunction, KernelInterface
 
 from pcbench import discovery
-from pcbench.errors import UnavailableError, UsageError
+from pcbench.codegen import plain_function
+from pcbench.errors import ExtensionError, UnavailableError
 from pcbench.kernel_samples import Work
 
-_POINTED = {
-    "fp16": torch.float16,
-    "bf16": torch.bfloat16,
-    "fp32": torch.float32,
-    "fp64": torch.float64,
-    "fp8e4nv": torch.float8_e4m3fn,
-    "fp8e4b8": torch.float8_e4m3fnuz,
-    "fp8e5": torch.float8_e5m2,
-    "fp8e5b16": torch.float8_e5m2fnuz,
-    "i1": torch.bool,
-    "i8": torch.int8,
-    "u8": torch.uint8,
-    "i16": torch.int16,
-    "i32": torch.int32,
-    "i64": torch.int64,
-}
-_SCALARS: dict[str, Any] = {
-    "i32": 2**20 + 1,
-    "i64": 2**40 + 1,
-    "i32:16": 2**20,
-    "i64:16": 2**40,
-    "fp32": 0.5,
-    "i1": True,
-}
-"""A value that Triton takes for the type: from it, it learns the type, and whether 16 divides an integer."""
+_KERNELS = Path(pcbench_kernels.__file__).parent
 
 
 @dataclass(frozen=True)
@@ -90,14 +67,15 @@ class Variant:
 
 
 def tracked(name: str, cwd: Path, signature: str | None, constexprs: Mapping[str, int | str]) -> tuple[Tracked, ...]:
-    """All sizes and dtypes of what ``name`` calls: a kernel, a file that ends in KERNEL, or a plain jit function.
+    """All sizes and dtypes of what ``name`` calls: a kernel, a file that ends in KERNEL, or a function of a module.
 
     Raises:
-        UsageError: There is no such kernel, file or function, or the signature is not the function's.
-        ExtensionError: Its file raised on import, or does not end in KERNEL.
+        UsageError: There is no such kernel, file or function, or the signature or the constants are not the function's.
+        ExtensionError: As :func:`load_kernel`.
     """
     if ":" in name and not name.endswith(".py"):
-        return (_plain(name, discovery.load_function(name, cwd), signature, constexprs),)
+        called = plain_function.called(name, discovery.load_member(name, cwd), signature, constexprs)
+        return (Tracked(called.types, "", called.launch),)
     kernel = load_kernel(name, cwd)
     return tuple(_at(kernel, sizes, dtype) for sizes in kernel.shapes for dtype in kernel.dtypes)
 
@@ -107,12 +85,12 @@ def load_kernel(name: str, cwd: Path) -> Kernel:
 
     Raises:
         UsageError: There is no such kernel or file.
-        ExtensionError: Its file raised on import, or does not end in KERNEL.
+        ExtensionError: Its file raised on import, does not end in KERNEL, or has shapes or dtypes of another form.
     """
     if name.endswith(".py"):
-        return discovery.load_file(cwd / name, "KERNEL", Kernel)
-    discovery.check_name("kernel", name, discovery.names(Path(pcbench_kernels.__file__).parent))
-    return discovery.load("pcbench_kernels", name, "KERNEL", Kernel)
+        return _checked(discovery.load_file(cwd / name, "KERNEL", Kernel), str(cwd / name))
+    discovery.check_name("kernel", name, discovery.names(_KERNELS))
+    return _checked(discovery.load("pcbench_kernels", name, "KERNEL", Kernel), str(_KERNELS / f"{name}.py"))
 
 
 def work_of(kernel: Kernel, sizes: Sizes, dtype: torch.dtype) -> Work:
@@ -140,28 +118,33 @@ def _at(kernel: Kernel, sizes: Sizes, dtype: torch.dtype) -> Tracked:
     )
 
 
-def _plain(name: str, function: Any, signature: str | None, constexprs: Mapping[str, int | str]) -> Tracked:
-    if not isinstance(function, JITFunction):
-        raise UsageError(f"{name} is a {type(function).__name__}", hint="name a function under @triton.jit")
-    needed = [p.name for p in function.params if p.name not in constexprs and not p.is_constexpr]
-    if signature is None:
-        raise UsageError(f"{name} does not say which types it takes", hint=f"give a --signature of {', '.join(needed)}")
-    types = [word.strip() for word in signature.split(",")]
-    if len(types) != len(needed):
-        raise UsageError(f"the signature {signature!r} names {len(types)} types, {name} takes {', '.join(needed)}")
-    given = dict(zip(needed, map(_argument, types), strict=True))
-    words = " ".join(f"{parameter}={kind}" for parameter, kind in zip(needed, types, strict=True))
-    return Tracked(words, "", lambda: function[(1,)](**given, **constexprs))
+def _checked(kernel: Kernel, file: str) -> Kernel:
+    """The kernel, if it says rightly where it is tracked: the comma of a tuple of one is easily left out.
+
+    Raises:
+        ExtensionError: It does not.
+    """
+    for name, kept, are, example in (
+        ("shapes", _is_sizes, "extents by name, whole numbers", '({"rows": 4096, "columns": 1024},)'),
+        ("dtypes", _is_dtype, "dtypes of torch", "(torch.float16,)"),
+    ):
+        found: Any = getattr(kernel, name)
+        hint = f"write {name}={example} in KERNEL = Kernel(...)"
+        if not isinstance(found, tuple):
+            raise ExtensionError(f"{file}: {name} is a {type(found).__name__}, not a tuple", hint=hint)
+        wrong = [each for each in found if not kept(each)]
+        if wrong or not found:
+            what = f"has {wrong[0]!r:.80}; it is a tuple of {are}" if wrong else "is empty"
+            raise ExtensionError(f"{file}: {name} {what}", hint=hint)
+    return kernel
 
 
-def _argument(kind: str) -> Any:
-    """A value of a type: a pointer is aligned, as torch's are; 16 divides an integer where ``:16`` says so."""
-    if kind.startswith("*") and kind[1:] in _POINTED:
-        return torch.empty(16, dtype=_POINTED[kind[1:]], device="meta")
-    if kind in _SCALARS:
-        return _SCALARS[kind]
-    known = ", ".join((*(f"*{pointed}" for pointed in _POINTED), *_SCALARS))
-    raise UsageError(f"there is no type {kind!r}", hint=f"valid types: {known}")
+def _is_sizes(found: object) -> bool:
+    return isinstance(found, Mapping) and all(type(key) is str and type(size) is int for key, size in found.items())
+
+
+def _is_dtype(found: object) -> bool:
+    return isinstance(found, torch.dtype)
 
 
 def variants(here: Tracked, *, first: bool) -> tuple[Variant, ...]:
@@ -222,7 +205,7 @@ def _variants(launch: Launch, first: bool) -> Iterator[Variant]:
 
 
 def config_of(launch: Launch) -> str:
-    """The configuration of a launch in the words of :class:`Variant`; its first, where it has yet to choose."""
+    """The configuration of a launch that has no choice left, in the words of :class:`Variant`."""
     return next(_variants(launch, first=True)).config
 
 

@@ -13,7 +13,7 @@ from types import FrameType
 
 import pcbench
 from pcbench import discovery
-from pcbench.errors import PcbenchError
+from pcbench.errors import PcbenchError, UsageError
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if words and not words[0].startswith("-"):
             discovery.check_name("command", words[0], known)
         asked = [word for word in words[:1] if word in known] or known
-        args = parser(asked).parse_args(words)
+        args, unknown = parser(asked).parse_known_args(words)
+        if unknown:
+            raise _not_taken(unknown[0], args.command)
         code: int = args.run(args)
         sys.stdout.flush()
     except PcbenchError as error:
@@ -78,6 +80,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"pcbench: {error.filename or 'the system'}: {error.strerror or error}", file=sys.stderr)
         return 2
     return code
+
+
+def _not_taken(word: str, command: str) -> UsageError:
+    """Of a word that no argument takes: an option that there is not, or a name after argparse has had enough names."""
+    if word.startswith("-"):
+        return UsageError(f"pcbench {command} has no option {word}", hint=f"`pcbench {command} --help` lists them")
+    return UsageError(f"pcbench {command} takes no {word!r} there", hint="names come first, and options after them")
 
 
 def _reader_left() -> int:

@@ -19,8 +19,9 @@ _DEFAULT_TARGETS = ("sm_90", "sm_100")
 
 EPILOG = """\
 KERNEL is one of kernels/, a file that ends in KERNEL = Kernel(...), or module:function, a plain @triton.jit function,
-with --signature and --constexpr. A and B are JSON files that --json wrote, commits (anything that git takes), or
-folders with a kernels/ of their own; of a commit, a KERNEL that is a file or a module is the commit's, too.
+with --signature and --constexpr. A and B are JSON files that --json wrote, commits (anything that git takes), folders
+with a kernels/ of their own, or two files that each end in KERNEL = Kernel(...), which are compared whatever they are
+called; of a commit, a KERNEL that is a file or a module is the commit's, too.
 `pcbench codegen diff KERNEL --triton 3.6.0 --triton 3.9.0` compares two Triton versions instead. Options come last.
 
 The thresholds of diff are codegen_registers = 0.10 and the like in [tool.pcbench.policy] of the pyproject.toml here. A
@@ -30,7 +31,7 @@ compilations as diff prints them, match = "layer_norm * sm_100 *".
 exit codes:
   0  done; of diff: no hard rule fired (what is soft, and what is new, is said)
   1  of diff: a hard rule fired: spills, blocks per SM, narrower accesses, lost matrix instructions and the like
-  2  something did not compile, or could not be compared; there is no such kernel
+  2  something did not compile, or could not be compared, or nothing has numbers on both sides; there is no such kernel
 
 examples:
   pcbench codegen softmax --target sm_90
@@ -38,6 +39,7 @@ examples:
   pcbench codegen package.module:kernel --signature "*fp32,*fp32,i32" --constexpr BLOCK=1024
   pcbench codegen diff HEAD~1 HEAD
   pcbench codegen diff HEAD . softmax --sass     what I have not committed yet, with its machine code
+  pcbench codegen diff before.py after.py        two kernels of my own
 """
 
 
@@ -92,10 +94,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="VERSION",
-        help="compile with this Triton, which pip fetches once (1 GB); of diff: twice, for both sides",
+        help="compile with this Triton, which pip fetches once (1 GB); of diff: twice, instead of A and B, or once, "
+        "for both of them",
     )
     parser.add_argument(
-        "--sass", action="store_true", help="of diff: show the machine code of what changed; else keep it in --json"
+        "--sass", action="store_true", help="of diff: show the machine code of all that differs; else keep it in --json"
     )
     parser.add_argument("--markdown", action="store_true", help="of diff: as a comment on a change")
     parser.add_argument(
@@ -116,7 +119,8 @@ def asked(args: argparse.Namespace, kernels: Sequence[str]) -> Asked:
     plain = [name for name in kernels if is_function(name)]
     if (args.signature is not None or args.constexpr) and (len(plain), len(kernels)) != (1, 1):
         raise UsageError(
-            "--signature and --constexpr are of one plain function", hint="name it, as package.module:function"
+            "--signature and --constexpr are of one plain function",
+            hint=f"name it, as package.module:function; of {DIFF}, after A and B",
         )
     if plain and args.signature is None:
         raise UsageError(

@@ -13,7 +13,7 @@ from pcbench.analysis.codegen_lines import Diff, Side, as_markdown, diff_json, d
 from pcbench.analysis.codegen_rows import CodegenRow
 from pcbench.analysis.codegen_rules import compare
 from pcbench.commands import _codegen_sides
-from pcbench.commands._codegen_arguments import STDOUT, Asked, asked
+from pcbench.commands._codegen_arguments import STDOUT, Asked, asked, is_file
 from pcbench.commands._codegen_sides import Code
 from pcbench.commands._files import write
 from pcbench.commands._policy_file import policy_of
@@ -26,12 +26,15 @@ _VERSIONS = 2
 def run(args: argparse.Namespace) -> int:
     """Compare and print; 1 when a hard rule fired, 2 when something could not be compared."""
     _, *words = args.words
+    if args.sass and args.markdown:
+        raise UsageError("--markdown has no room for machine code", hint="--sass without it shows the machine code")
     if len(args.triton) > _VERSIONS:
         raise UsageError(f"diff compares two sides, and --triton was given {len(args.triton)} times")
     versions = args.triton if len(args.triton) == _VERSIONS else []
     sides = () if versions else tuple(words[:2])
     if not versions and len(sides) < 2:
-        raise UsageError("diff of what?", hint="name two JSON files, commits or folders, or give --triton twice")
+        hint = "name two JSON files, commits, folders or kernels' files, or give --triton twice"
+        raise UsageError("diff of what?", hint=next(filter(None, map(_codegen_sides.two_words, sides)), hint))
     wanted = asked(args, words[len(sides) :])
     policy = policy_of(Path.cwd())
     with ExitStack() as stack:
@@ -39,6 +42,7 @@ def run(args: argparse.Namespace) -> int:
             found = [_side(what, wanted, args.triton, stack.enter_context(processes.scratch())) for what in sides]
         else:
             found = [_codegen_sides.running(version) for version in versions]
+        _check_files(found, wanted)
         baseline, candidate = _measured(found, wanted)
     diff = Diff(baseline, candidate, compare(baseline.rows, candidate.rows, policy))
     _tell(diff, args)
@@ -48,6 +52,8 @@ def run(args: argparse.Namespace) -> int:
 def _side(what: str, wanted: Asked, tritons: list[str], scratch: Path) -> Code | Side:
     """What a word names: the rows of a file, or kernels to compile."""
     path = Path(what)
+    if is_file(what) and path.is_file():
+        return _codegen_sides.of_file(what, tritons[0] if tritons else None)
     if path.is_file():
         if tritons:
             raise UsageError(f"{what} was compiled already, and --triton cannot change with what")
@@ -55,6 +61,16 @@ def _side(what: str, wanted: Asked, tritons: list[str], scratch: Path) -> Code |
     if path.suffix == ".json":
         raise UsageError(f"there is no file {what}", hint="`pcbench codegen --json FILE` writes one")
     return _codegen_sides.of_tree(Path.cwd(), what, scratch, tritons[0] if tritons else None)
+
+
+def _check_files(found: list[Code | Side], wanted: Asked) -> None:
+    """Refuse a kernel's file beside what has kernels of other names, and kernels to look for in it."""
+    files = [side.label for side in found if isinstance(side, Code) and side.alone]
+    others = [side.label for side in found if isinstance(side, Code) and not side.alone]
+    others += wanted.kernels
+    if files and others:
+        hint = f"compare it with another file, or two versions of it: pcbench codegen diff HEAD . {files[0]}"
+        raise UsageError(f"as a side, {files[0]} is one kernel, and {others[0]} is no such file", hint=hint)
 
 
 def _measured(found: list[Code | Side], wanted: Asked) -> tuple[Side, Side]:
@@ -68,6 +84,8 @@ def _measured(found: list[Code | Side], wanted: Asked) -> tuple[Side, Side]:
         wanted = replace(wanted, targets=wanted.targets or targets, configs=wanted.configs or "all")
     rows: list[Side] = []
     with steps(sum(_codegen_sides.steps_of(place, kernels, wanted) for place in places)) as step:
+        for place in places:
+            _codegen_sides.fetch(place, step)
         for side in found:
             if isinstance(side, Code):
                 measured = _codegen_sides.measure(side, kernels, wanted, step, lambda row: None)
@@ -78,9 +96,8 @@ def _measured(found: list[Code | Side], wanted: Asked) -> tuple[Side, Side]:
 
 
 def _all_kernels(places: list[Code], stored: list[CodegenRow]) -> tuple[str, ...]:
-    if stored:
-        return tuple(dict.fromkeys(row.key.kernel for row in stored))
-    return tuple(sorted({name for place in places for name in place.names}))
+    compiled = sorted({name for place in places if place.alone or not stored for name in place.names})
+    return tuple(dict.fromkeys([*(row.key.kernel for row in stored), *compiled]))
 
 
 def _check_kernels(kernels: tuple[str, ...], places: list[Code], stored: list[CodegenRow]) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib.util
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,12 +16,14 @@ from pcbench.analysis import parsing
 from pcbench.analysis.codegen_rows import CodegenRow, read_row, read_rows
 from pcbench.asking import Setting
 from pcbench.commands import _codegen_triton
-from pcbench.commands._codegen_arguments import Asked, is_file, is_function
+from pcbench.commands._codegen_arguments import DIFF, Asked, is_file, is_function
 from pcbench.commands._progress import Step
 from pcbench.errors import PcbenchError, ResultsError, UsageError
 
 _PACKAGE = "pcbench_kernels"
 _FOLDER = "kernels"
+_RANGE = re.compile(r"(.*[^./])\.{2,3}([^./].*)")
+"""What git takes for two commits: ``HEAD~1..HEAD``."""
 
 
 @dataclass(frozen=True)
@@ -28,10 +32,11 @@ class Code:
 
     Attributes:
         label: What people call them.
-        names: Those of the folder ``kernels``.
+        names: Those of the folder ``kernels``, or the one file that it is.
         folder: Where files and modules are looked for.
         path: Folders that come first where a process imports from; none for the running pcbench's kernels.
         triton: The version that compiles them; None for the installed one.
+        alone: Whether it is one file, a side by itself.
     """
 
     label: str
@@ -39,9 +44,12 @@ class Code:
     folder: Path
     path: tuple[Path, ...] = ()
     triton: str | None = None
+    alone: bool = False
 
     def has(self, kernel: str) -> bool:
         """Whether it has a kernel of this name; of a function, that is seen when it is imported."""
+        if self.alone:
+            return kernel in self.names
         if is_file(kernel):
             return (self.folder / kernel).is_file()
         return is_function(kernel) or kernel in self.names
@@ -51,6 +59,11 @@ def running(triton: str | None = None) -> Code:
     """The kernels of the running pcbench; files and modules are looked for in the current folder."""
     label = "the working code" if triton is None else f"triton {triton}"
     return Code(label, discovery.names(_own_kernels()), Path.cwd(), triton=triton)
+
+
+def of_file(file: str, triton: str | None = None) -> Code:
+    """The kernel that a file ends in, which is a side by itself."""
+    return Code(file, (file,), Path.cwd(), triton=triton, alone=True)
 
 
 def of_tree(root: Path, what: str, scratch: Path, triton: str | None = None) -> Code:
@@ -70,8 +83,7 @@ def of_tree(root: Path, what: str, scratch: Path, triton: str | None = None) -> 
     elif Path(what).is_dir():
         tree, label = Path(what).resolve(), what
     else:
-        hint = "a side is a JSON file that --json wrote, a commit of the repository here, or a folder"
-        raise UsageError(f"there is no side {what}", hint=hint)
+        raise UsageError(f"there is no side {what}", hint=_meant(root, what))
     names = discovery.names(tree / _FOLDER) if (tree / _FOLDER / "__init__.py").is_file() else ()
     links = scratch / "packages"
     links.mkdir()
@@ -80,6 +92,21 @@ def of_tree(root: Path, what: str, scratch: Path, triton: str | None = None) -> 
     kernels = tree / _FOLDER if names else _own_kernels()
     (links / _PACKAGE).symlink_to(kernels, target_is_directory=True)
     return Code(label, names, tree, (links,), triton)
+
+
+def two_words(what: str) -> str | None:
+    """How a range of commits is written for diff; None of what is no range."""
+    found = _RANGE.fullmatch(what)
+    return f"write two words: pcbench codegen {DIFF} {found[1]} {found[2]}" if found else None
+
+
+def _meant(root: Path, what: str) -> str:
+    """What to write in place of a word that is no side."""
+    kernels = {*discovery.names(_own_kernels()), *discovery.names(root / _FOLDER)}
+    if what in kernels or is_function(what):
+        return f"the two sides come before the kernels: pcbench codegen {DIFF} A B {what}"
+    sides = "a side is a JSON file that --json wrote, a commit of the repository here, a folder, or a kernel's file"
+    return two_words(what) or sides
 
 
 def rows_of_file(path: Path, asked: Asked) -> tuple[CodegenRow, ...]:
@@ -116,7 +143,19 @@ def check_kernels(kernels: Sequence[str], *places: Code) -> None:
         known = tuple(dict.fromkeys(name for place in places for name in place.names))
         if not known:
             raise UsageError(f"there is no kernel {kernel!r}: {places[0].label} has none")
+        if difflib.get_close_matches(kernel, (*known, DIFF), n=1) == [DIFF]:
+            raise UsageError(f"there is no kernel {kernel!r}", hint=f"did you mean `pcbench codegen {DIFF} A B`?")
         discovery.check_name("kernel", kernel, known)
+
+
+def fetch(code: Code, step: Step) -> None:
+    """Have the place's Triton at hand, which pip fetches where it is not.
+
+    Raises:
+        PcbenchError: It cannot be had.
+    """
+    if code.triton is not None:
+        _codegen_triton.folder_of(code.triton, step)
 
 
 def measure(

@@ -13,17 +13,19 @@ from pcbench.commands._progress import Step
 from pcbench.data_folder import data_folder
 from pcbench.errors import PcbenchError, UsageError
 
-_VERSION = re.compile(r"[0-9]+(\.[0-9]+)+[0-9A-Za-z.+]*")
+_NUMBER = "(0|[1-9][0-9]*)"
+_VERSION = re.compile(rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}([.+A-Za-z][0-9A-Za-z.+]*)?")
 
 
 def check_version(version: str) -> None:
-    """Refuse what is no version.
+    """Refuse what is no whole version: pip would fetch some other one for it.
 
     Raises:
         UsageError: It is none.
     """
     if not _VERSION.fullmatch(version):
-        raise UsageError(f"{version!r} is no version of Triton", hint="--triton 3.6.0, for example")
+        problem = f"{version!r} is no whole version of Triton"
+        raise UsageError(problem, hint="a version has three numbers: --triton 3.6.0, for example")
 
 
 def installed() -> str | None:

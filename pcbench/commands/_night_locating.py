@@ -10,14 +10,13 @@ from pathlib import Path
 from pcbench.analysis.asv_results import read_some
 from pcbench.analysis.baseline import FILE, read_baseline
 from pcbench.analysis.bisection import Narrowed
-from pcbench.analysis.codegen_verdicts import UNTOLD, judge_codegen
+from pcbench.analysis.codegen_verdicts import UNTOLD, judge_codegen, judge_without_rows
 from pcbench.analysis.comparability import difference
 from pcbench.analysis.findings import Finding, Judgement
 from pcbench.analysis.pairs import locate as locate_ratios
 from pcbench.analysis.pairs import log_ratios
 from pcbench.analysis.records import LEFT_OUT, Run, Verdict
 from pcbench.analysis.series import Place
-from pcbench.analysis.stored_rules import judge_stored
 from pcbench.commands._bisecting import Walk
 from pcbench.commands._night_ground import PROFILE, Ground, about, between, environment_of
 from pcbench.commands._night_pairs import At
@@ -206,7 +205,7 @@ def _differs(ground: Ground, finding: Finding, base: Run | None, run: Run) -> bo
         return None
     policy = ground.policy.of(finding.case)
     ruled = judge_codegen(finding.case, before, now, (base, run), policy)
-    said = judge_stored(before, now, policy) if ruled is None and now is not None else ruled
+    said = judge_without_rows(before, now, policy) if ruled is None and now is not None else ruled
     if said is None or said.verdict in (Verdict.INCONCLUSIVE, Verdict.UNJUDGED):
         return None
     return said.verdict is finding.verdict

@@ -51,10 +51,10 @@ def kernel_times(request: Request, clock: timing.PhaseClock, emit: Emit) -> None
         emit({"stage": f"{request.kernel} in {request.dtype}: {what}"})
 
     stage("look for a GPU")
-    torch_gpu.require()
+    gpu = torch_gpu.found()
     stage("load it")
     place = place_of(request)
-    times = times_of(torch_gpu.found(), request.kernel, place, request.pairs, stage)
+    times = times_of(gpu, request.kernel, place, request.pairs, stage)
     emit({"kernel_times": asdict(times)})
 
 

@@ -10,16 +10,18 @@ try:
 except ImportError:
     pynvml = None
 
-_HOLD_DOWN = (
-    "SwPowerCap",
-    "HwSlowdown",
-    "SyncBoost",
-    "SwThermalSlowdown",
-    "HwThermalSlowdown",
-    "HwPowerBrakeSlowdown",
-)
-_HARMLESS = ("GpuIdle", "ApplicationsClocksSetting", "DisplayClockSetting")
-"""A clock that is low for want of work, or that a person set, is not held down."""
+_HOLD_DOWN = {
+    0x4: "SwPowerCap",
+    0x8: "HwSlowdown",
+    0x10: "SyncBoost",
+    0x20: "SwThermalSlowdown",
+    0x40: "HwThermalSlowdown",
+    0x80: "HwPowerBrakeSlowdown",
+}
+"""The bits in nvml.h, and the ends of its names for them."""
+_HARMLESS = 0x1 | 0x2 | 0x100
+"""GpuIdle, ApplicationsClocksSetting, DisplayClockSetting: low for want of work, or set by a person, not held down."""
+_ASKED = "nvmlDeviceGetCurrentClocksEventReasons"
 
 Clock = tuple[float | None, str | None]
 """The clock in MHz and why it is held down; None where it is not told."""
@@ -42,6 +44,8 @@ def nvidia_clocks(uuid: str) -> Clocks:
     """The clocks of the NVIDIA GPU with this identity; the driver is asked for them by ``pynvml``, once to see."""
     if pynvml is None:
         return untold("pynvml is not installed: pip install 'pcbench[gpu]'")
+    if not hasattr(pynvml, _ASKED):
+        return untold(f"this pynvml is too old, it has no {_ASKED}: pip install 'pcbench[gpu]'")
 
     def read() -> Clock:
         clock = pynvml.nvmlDeviceGetClockInfo(handle, pynvml.NVML_CLOCK_SM)
@@ -64,10 +68,6 @@ def nvidia_clocks(uuid: str) -> Clocks:
 
 def _held_down(reasons: int) -> str:
     """The reasons in the driver's words; a bit that has none here is said as it is."""
-    words = []
-    for name in (*_HARMLESS, *_HOLD_DOWN):
-        bit = getattr(pynvml, f"nvmlClocksEventReason{name}")
-        if reasons & bit and name in _HOLD_DOWN:
-            words.append(name)
-        reasons &= ~bit
-    return ", ".join([*words, *([f"{reasons:#x}"] if reasons else [])])
+    words = [word for bit, word in _HOLD_DOWN.items() if reasons & bit]
+    unknown = reasons & ~(_HARMLESS | sum(_HOLD_DOWN))
+    return ", ".join([*words, *([f"{unknown:#x}"] if unknown else [])])

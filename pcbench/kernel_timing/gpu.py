@@ -43,12 +43,16 @@ class Gpu(Protocol):
         """The card's."""
 
     @property
+    def target(self) -> str:
+        """Its chip, as a row of codegen says it: ``sm_90``, ``gfx942``."""
+
+    @property
     def device(self) -> str:
         """What torch calls it."""
 
     @property
     def l2_bytes(self) -> int:
-        """Its second-level cache."""
+        """Its second-level cache, as torch tells it."""
 
     @property
     def clocks_unavailable(self) -> str | None:
@@ -56,9 +60,6 @@ class Gpu(Protocol):
 
     def free_bytes(self) -> int:
         """Memory that is not in use."""
-
-    def synchronise(self) -> None:
-        """Wait for the work that is queued."""
 
     def capture(self, run: Run) -> Run:
         """What ``run`` queues, as one piece of work to be run again and again on the same memory.
@@ -68,7 +69,7 @@ class Gpu(Protocol):
         """
 
     def timed(self, run: Run, lead_s: float) -> Timing:
-        """Time ``run``, queued behind other work that keeps the GPU busy for ``lead_s`` or longer."""
+        """Time ``run``, queued behind other work that keeps the GPU busy for ``lead_s`` or longer; wait for its end."""
 
 
 def timed_without_cpu(gpu: Gpu, run: Run, lead_s: float = _SHORTEST_LEAD_S) -> tuple[Timing, float]:

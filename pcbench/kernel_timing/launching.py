@@ -62,13 +62,13 @@ def prepared(gpu: Gpu, launch: Callable[..., Any], sets: Sequence[tuple[Any, ...
         run = gpu.capture(all_of_them)
     except CaptureFailedError as error:
         not_captured = error.problem
-    spoil(outputs)
+    _spoil(outputs)
     _, lead_s = timed_without_cpu(gpu, run)
     return Launches(run, count, lead_s, outputs, not_captured)
 
 
-def spoil(outputs: Sequence[Any]) -> None:
-    """Overwrite outputs, so that what a run leaves unwritten shows."""
+def _spoil(outputs: Sequence[Any]) -> None:
+    """Fill outputs with NaN, so that what a run leaves unwritten shows; integers have none and stay as they are."""
     for given in outputs:
         for tensor in tensors(given):
             if tensor.is_floating_point():

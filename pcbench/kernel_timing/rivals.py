@@ -28,9 +28,14 @@ class Rival:
     unavailable: str | None
 
 
+def torchs_own(kernel: Kernel) -> Callable[..., Any] | None:
+    """What torch runs for the same as a kernel, in the kernel's own dtype; None where this torch has nothing."""
+    return kernel.rival or (None if kernel.reduced else kernel.reference)
+
+
 def rival_of(name: str, kernel: Kernel, inputs: tuple[Any, ...]) -> Rival:
     """torch's own for a kernel, run once on inputs to see that this GPU has it."""
-    call = kernel.rival or (None if kernel.reduced else kernel.reference)
+    call = torchs_own(kernel)
     if call is None:
         return Rival(None, "", "this torch has no kernel for the same")
     try:

@@ -14,6 +14,8 @@ from pcbench.errors import UnavailableError
 from pcbench.kernel_timing.gpu import Gpu
 from pcbench.kernel_timing.launching import prepared
 from pcbench.kernel_timing.pairs import in_pairs
+from pcbench.kernel_timing.rivals import torchs_own
+from pcbench.kernel_timing.rotation import beyond_caches
 from pcbench.strategies import one_line
 
 EXTENT = 8192
@@ -37,13 +39,15 @@ def copy_bytes_per_s(gpu: Gpu) -> tuple[float, dict[str, str]]:
     """
     wanted, most = max(COPIED_BYTES, TIMES_L2 * gpu.l2_bytes), int(_MOST_OF_FREE * gpu.free_bytes())
     size = min(wanted, most)
-    if size <= 2 * gpu.l2_bytes:
+    if size <= beyond_caches(gpu):
         raise UnavailableError(
-            f"a quarter of the free memory of {gpu.name}, {most:,} bytes, is not beyond its cache of "
-            f"{gpu.l2_bytes:,} bytes"
+            f"a quarter of the free memory of {gpu.name} is {most:,} bytes, {beyond_caches(gpu):,} may be in a cache"
         )
-    source = normal(0, size // torch.float32.itemsize, dtype=torch.float32, device=gpu.device)
-    target = torch.empty_like(source)
+    try:
+        source = normal(0, size // torch.float32.itemsize, dtype=torch.float32, device=gpu.device)
+        target = torch.empty_like(source)
+    except torch.OutOfMemoryError as error:
+        raise UnavailableError(one_line(error)) from error
     took, failed = [], {}
     for name, copy in COPIES.items():
         try:
@@ -53,6 +57,8 @@ def copy_bytes_per_s(gpu: Gpu) -> tuple[float, dict[str, str]]:
                 continue
             del given
             took.append(_seconds(gpu, copy, (source, target)))
+        except UnavailableError as error:
+            failed[name] = error.problem
         except (TritonError, RuntimeError) as error:
             failed[name] = one_line(error)
     if not took:
@@ -64,10 +70,10 @@ def matmul_flops_per_s(gpu: Gpu, dtype: torch.dtype) -> float:
     """What torch's product of two large square matrices of a dtype reaches; of float8, its scaled one.
 
     Raises:
-        UnavailableError: This torch or this GPU has none in that dtype, or no memory for it.
+        UnavailableError: This torch or this GPU has none in that dtype, or no memory for it, or it waits for the CPU.
     """
     kernel = matmul_fp8.KERNEL if dtype in matmul_fp8.KERNEL.dtypes else matmul.KERNEL
-    product = kernel.rival or (None if kernel.reduced else kernel.reference)
+    product = torchs_own(kernel)
     if product is None:
         raise UnavailableError(f"this torch has no product of matrices of {dtype}")
     sizes = dict.fromkeys("mnk", EXTENT)
@@ -81,5 +87,13 @@ def matmul_flops_per_s(gpu: Gpu, dtype: torch.dtype) -> float:
 
 
 def _seconds(gpu: Gpu, call: Callable[..., Any], inputs: tuple[Any, ...]) -> float:
-    samples, _, _ = in_pairs(gpu, prepared(gpu, call, [inputs]), None, _PAIRS)
+    """Of one call.
+
+    Raises:
+        UnavailableError: Time of the CPU's is in it.
+    """
+    samples, _ = in_pairs(gpu, prepared(gpu, call, [inputs]), None, _PAIRS)
+    waited = sum(not sample.queued for sample in samples)
+    if waited:
+        raise UnavailableError(f"the GPU had to wait for the CPU in {waited} of {len(samples)} samples")
     return statistics.median(sample.seconds for sample in samples)

@@ -16,6 +16,8 @@ from pcbench.kernel_timing.gpu import Gpu
 
 _TIMES_L2 = 2.0
 """A cache that keeps other than what was used last still has to give up most of a set before its turn comes."""
+LEAST_BYTES = 1 << 29
+"""Where torch does not tell of all caches: of an MI300X it tells 4 MB, one die's, and behind all dies are 256 MB."""
 _FEWEST_SETS = 2
 _MOST_OF_FREE = 0.5
 """Share of the free memory; the answers in float64, and what torch needs to make them, take the rest."""
@@ -54,20 +56,25 @@ def tensors(values: Any) -> list[torch.Tensor]:
     return [each for each in (values if isinstance(values, tuple | list) else (values,)) if torch.is_tensor(each)]
 
 
-def bytes_of(values: Any) -> int:
+def _bytes_of(values: Any) -> int:
     """Bytes of their tensors."""
     return sum(each.numel() * each.element_size() for each in tensors(values))
 
 
+def beyond_caches(gpu: Gpu) -> int:
+    """Bytes, of which more is not in a GPU's caches when it is read again."""
+    return max(math.floor(_TIMES_L2 * gpu.l2_bytes), LEAST_BYTES)
+
+
 def input_sets(gpu: Gpu, place: Place) -> InputSets:
-    """Sets that together exceed twice the second-level cache, two at least, as far as half of the free memory goes.
+    """Sets that together are beyond the caches, two at least, as far as half of the free memory goes.
 
     Raises:
         UnavailableError: The memory does not hold one.
     """
-    each = bytes_of(place.inputs(0, "meta"))
+    each = _bytes_of(place.inputs(0, "meta"))
     with_outputs = max(each, place.kernel.bytes_moved(place.sizes, place.dtype))
-    wanted = max(_FEWEST_SETS, math.floor(_TIMES_L2 * gpu.l2_bytes / each) + 1)
+    wanted = max(_FEWEST_SETS, beyond_caches(gpu) // each + 1)
     free = gpu.free_bytes()
     fit = int(_MOST_OF_FREE * free / with_outputs)
     if fit < 1:
@@ -78,8 +85,8 @@ def input_sets(gpu: Gpu, place: Place) -> InputSets:
     limited = None
     if fit < wanted:
         limited = (
-            f"{wanted} sets of inputs would exceed twice the {gpu.l2_bytes:,} bytes of cache; half of the {free:,} "
-            f"bytes that are free holds {fit}"
+            f"it takes {wanted} sets of inputs to exceed the {beyond_caches(gpu):,} bytes that may be in a cache; half "
+            f"of the {free:,} bytes that are free holds {fit}"
         )
     return InputSets(tuple(place.inputs(number) for number in range(min(wanted, fit))), limited)
 

@@ -14,9 +14,9 @@ from pcbench.kernel_timing import agreement, choosing, roofs
 from pcbench.kernel_timing.agreement import WrongResultError
 from pcbench.kernel_timing.gpu import Gpu
 from pcbench.kernel_timing.launching import prepared
-from pcbench.kernel_timing.pairs import WITH_CPU, in_pairs
+from pcbench.kernel_timing.pairs import in_pairs
 from pcbench.kernel_timing.rivals import rival_of
-from pcbench.kernel_timing.rotation import Place, bytes_of, changed, input_sets
+from pcbench.kernel_timing.rotation import Place, changed, input_sets
 from pcbench.status import Status
 from pcbench.strategies import one_line
 
@@ -55,14 +55,11 @@ def _times_of(gpu: Gpu, name: str, place: Place, pairs: int, stage: Callable[[st
     stage("check the answer before timing")
     rival = rival_of(name, kernel, sets[0])
     unavailable["rival"] = rival.unavailable
-    own_errors = [agreement.torch_errors(kernel, inputs, rival.call) for inputs in sets]
     with choosing.recorded() as chosen:
         outputs = [_launched(place, sets[0])]
-        config = ", ".join(chosen)
     outputs += [_launched(place, inputs) for inputs in sets[1:]]
-    agreement.require(kernel, sets, outputs, own_errors, "before timing")
+    own_errors = agreement.require(kernel, sets, outputs, rival.call, "before timing")
     _require_unchanged(place, sets, "before timing")
-    working_set = sum(bytes_of(inputs) + bytes_of(given) for inputs, given in zip(sets, outputs, strict=True))
     del outputs
 
     stage("time it")
@@ -70,39 +67,40 @@ def _times_of(gpu: Gpu, name: str, place: Place, pairs: int, stage: Callable[[st
     beside = None if rival.call is None else prepared(gpu, rival.call, sets)
     unavailable["graph"] = launches.not_captured
     unavailable["graph of the rival"] = None if beside is None else beside.not_captured
-    samples, rival_samples, with_cpu = in_pairs(gpu, launches, beside, pairs)
-    if with_cpu:
-        unavailable["queue"] = WITH_CPU.format(count=with_cpu, all=len(samples) + len(rival_samples))
+    samples, rival_samples = in_pairs(gpu, launches, beside, pairs)
 
     stage("check the answer after timing")
-    gpu.synchronise()
     after = "in the last timed launches"
-    agreement.require(kernel, sets, launches.outputs, own_errors, after)
+    agreement.require_again(kernel, sets, launches.outputs, own_errors, after)
     _require_unchanged(place, sets, after)
     del launches, beside, sets, made
 
     stage("measure the GPU's roofs")
-    copied, failed = roofs.copy_bytes_per_s(gpu)
-    unavailable |= failed
-    dtype, products = dtype_in_words(place.dtype), {}
+    copied: float | None = None
     try:
-        products[dtype] = roofs.matmul_flops_per_s(gpu, place.dtype)
+        copied, failed = roofs.copy_bytes_per_s(gpu)
+        unavailable |= failed
     except UnavailableError as error:
-        unavailable[f"matmul {dtype}"] = error.problem
+        unavailable["copy"] = error.problem
+    dtype, products = dtype_in_words(place.dtype), {}
+    if kernel.bound == "compute":
+        try:
+            products[dtype] = roofs.matmul_flops_per_s(gpu, place.dtype)
+        except UnavailableError as error:
+            unavailable[f"matmul {dtype}"] = error.problem
     return KernelTimes(
         kernel=name,
         sizes=sizes_in_words(place.sizes),
         dtype=dtype,
         gpu=gpu.name,
+        target=gpu.target,
         work=work_of(kernel, place.sizes, place.dtype),
-        config=config,
+        config=tuple(chosen),
         samples=samples,
         rival=rival.words,
         rival_samples=rival_samples,
         copy_bytes_per_s=copied,
         matmul_flops_per_s=products,
-        working_set_bytes=working_set,
-        l2_bytes=gpu.l2_bytes,
         unavailable={what: why for what, why in unavailable.items() if why is not None},
     )
 

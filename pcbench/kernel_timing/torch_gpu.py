@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from triton.runtime import driver
 
 from pcbench.errors import UnavailableError
 from pcbench.kernel_timing import clocks
@@ -43,6 +44,7 @@ class TorchGpu:
     """
 
     name: str
+    target: str
     device: str
     l2_bytes: int
     clocks: Clocks
@@ -57,9 +59,6 @@ class TorchGpu:
         torch.cuda.empty_cache()
         free: int = torch.cuda.mem_get_info()[0]
         return free
-
-    def synchronise(self) -> None:
-        torch.cuda.synchronize()
 
     def capture(self, run: Run) -> Run:
         graph = torch.cuda.CUDAGraph()
@@ -106,7 +105,12 @@ def found() -> TorchGpu:
     end.record()
     end.synchronize()
     copy_s = start.elapsed_time(end) / 1e3 / _BALLAST_COPIES
-    return TorchGpu(has.name, "cuda", has.L2_cache_size, told, (ballast[0], ballast[1]), copy_s)
+    return TorchGpu(has.name, _target(), "cuda", has.L2_cache_size, told, (ballast[0], ballast[1]), copy_s)
+
+
+def _target() -> str:
+    told = driver.active.get_current_target()
+    return f"sm_{told.arch}" if told.backend == "cuda" else str(told.arch)
 
 
 def _event() -> Any:

@@ -19,7 +19,7 @@ _WIDTH_INCHES = 9.6
 _NAME_INCHES, _CELL_INCHES, _GAP_INCHES = 1.75, 0.37, 0.12
 _CHARACTER_INCHES = 0.062
 _SPILL = "#D55E00"
-_COLUMNS = (("registers", "regs"), ("occupancy", "occ."), ("spill_stores", "spills"))
+_COLUMNS = (("registers", "regs"), ("occupancy", "occ."), ("spills", "spills"))
 
 
 def draw_grid(axes: Axes, rows: Mapping[str, Sequence[Launch]], targets: Sequence[str]) -> None:
@@ -63,7 +63,10 @@ def change_words(launches: Sequence[Launch]) -> tuple[str, bool]:
         return "no run before", False
     if any(change.weight is Weight.UNKNOWN for one in known for change in one.changes):
         return "not all of it could be compared: see the table", False
-    return ("the same code" if all(one.same for one in known) else "other code, no rule fired"), False
+    judged = [one.same for one in known if one.same is not None]
+    if not judged:
+        return "the policy ignores it", False
+    return ("the same code" if all(judged) else "other code, no rule fired"), False
 
 
 def _told(change: Change) -> str:
@@ -87,11 +90,12 @@ def _draw_cells(axes: Axes, x: float, y: float, launch: Launch | None) -> None:
         worst = next((status for status in failed if status != "OK"), "-")
         _write(axes, x + width / 2, y, worst.replace("_", " ").lower(), align="center", colour=FAINT)
         return
-    alpha = 0.04 + 0.4 * (1 - row.metrics.get("occupancy", 1.0))
-    axes.add_patch(Rectangle((x, y - 0.45), width, 0.9, facecolor=INK, alpha=alpha, linewidth=0))
+    if "occupancy" in row.metrics:
+        alpha = 0.04 + 0.4 * (1 - row.metrics["occupancy"])
+        axes.add_patch(Rectangle((x, y - 0.45), width, 0.9, facecolor=INK, alpha=alpha, linewidth=0))
     for place, (metric, _) in enumerate(_COLUMNS):
-        value = launch.spills if metric == "spill_stores" else row.metrics.get(metric)
-        spilled = metric == "spill_stores" and bool(value)
+        value = launch.spills if metric == "spills" else row.metrics.get(metric)
+        spilled = metric == "spills" and bool(value)
         middle = x + (place + 0.5) * _CELL_INCHES
         weight, colour = ("bold", _SPILL) if spilled else ("normal", INK)
         _write(axes, middle, y, _number(metric, value), align="center", weight=weight, colour=colour)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pcbench.analysis.kernel_launches import Launch, Since
+from pcbench.analysis.kernel_history import Since
+from pcbench.analysis.kernel_launches import Launch
 from pcbench.analysis.quantities import digits, seconds, with_spread
 from pcbench.analysis.roofline import Measured, Prediction, Unknown, intensity
 from pcbench.status import Status
@@ -10,8 +11,8 @@ from pcbench.status import Status
 _NOTHING = "-"
 HEADER = (
     *("launch", "target", "card", "operations/byte", "predicted least", "if nothing is cached", "measured"),
-    *("GB/s", "TFLOP/s", "of measured roof", "kernel / torch", "throttled", "SM clock", "configuration"),
-    *("registers", "spills", "blocks/SM", "occupancy", "since the run before"),
+    *("GB/s", "TFLOP/s", "of the copy's or matmul's rate", "kernel / torch", "throttled", "SM clock", "configuration"),
+    *("registers", "spill stores", "blocks/SM", "occupancy", "since the run before"),
 )
 
 
@@ -21,7 +22,7 @@ def cells(launch: Launch) -> tuple[str, ...]:
     gpu = measured.gpu if isinstance(measured, Measured) else "" if launch.card is None else launch.card.name
     return (
         launch.name,
-        launch.target or _NOTHING,
+        launch.target,
         gpu or _NOTHING,
         _NOTHING if work is None or not work.bytes_moved else digits(intensity(work)),
         *_predicted(launch.predicted),
@@ -42,28 +43,40 @@ def _measured(found: Measured | Unknown) -> tuple[str, ...]:
     if isinstance(found, Unknown):
         return f"not measured: {found.reason}", *[_NOTHING] * 6
     ratio, throttled, clocks = found.ratio, found.throttled, found.clock_mhz
+    rival = f"{found.rival}{_with_cpu(found.rival_unqueued, found.seconds.n)}"
     return (
-        with_spread(found.seconds, "seconds"),
+        f"{with_spread(found.seconds, 'seconds')}, one process{_doubts(found)}",
         digits(found.bytes_per_s / 1e9),
         digits(found.flops_per_s / 1e12),
-        f"not known: {found.of_roof.reason}" if isinstance(found.of_roof, Unknown) else f"{found.of_roof:.1%}",
+        f"not known: {found.of_roof.reason}"
+        if isinstance(found.of_roof, Unknown)
+        else f"{found.of_roof:.1%} ({found.beside})",
         f"not known: {ratio.reason}"
         if isinstance(ratio, Unknown)
-        else f"{ratio.median:.3f} ({ratio.low:.3f}-{ratio.high:.3f}, n={ratio.n}, {found.rival})",
+        else f"{ratio.median:.3f} ({ratio.low:.3f}-{ratio.high:.3f}, n={ratio.n}, {rival})",
         f"not known: {throttled.reason}" if isinstance(throttled, Unknown) else f"{throttled:.0%}",
         f"not known: {clocks.reason}" if isinstance(clocks, Unknown) else f"{clocks[0]:.0f}-{clocks[1]:.0f} MHz",
     )
 
 
+def _doubts(found: Measured) -> str:
+    """What else than the kernel may be in its time."""
+    return _with_cpu(found.unqueued, found.seconds.n) + ("" if found.rotated else ", inputs may be cached")
+
+
+def _with_cpu(unqueued: int, samples: int) -> str:
+    return f", CPU in {unqueued} of {samples}" if unqueued else ""
+
+
 def _configuration(launch: Launch) -> str:
-    """What ran, and what was compiled where that is not it."""
-    built = "; ".join(row.key.config for row in launch.compiled if row.key.config)
-    ran = launch.measured.config if isinstance(launch.measured, Measured) else ""
+    """What ran, and what was compiled where that lacks some of it."""
+    built = [row.key.config for row in launch.compiled if row.key.config]
+    ran = launch.measured.config if isinstance(launch.measured, Measured) else ()
     if not ran:
-        return built or _NOTHING
-    if not built or any(set(ran.split()) <= set(row.key.config.split()) for row in launch.compiled):
-        return ran
-    return f"{ran}; compiled: {built}"
+        return "; ".join(built) or _NOTHING
+    if not built or all(config in built for config in ran):
+        return "; ".join(ran)
+    return f"{'; '.join(ran)}; compiled: {'; '.join(built)}"
 
 
 def _compiled(launch: Launch) -> tuple[str, ...]:
@@ -88,6 +101,8 @@ def since_words(since: Since) -> str:
     """What changed, the worst first, or that nothing did."""
     if since.commit is None:
         return "no run before"
+    if since.same is None:
+        return "not judged: the policy ignores it"
     if since.same:
         return f"the same machine code as {since.commit[:8]}"
     said = [f"{change.weight}: {change.sentence}" for change in since.changes]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
@@ -39,10 +39,28 @@ class Drawn:
     launches: tuple[Launch, ...]
 
     @property
-    def dtypes(self) -> list[str]:
-        """Whose ceilings are drawn: those of the launches that computing bounds, or of all where it bounds none."""
+    def below_ceilings(self) -> list[Launch]:
+        """The launches whose dtypes have ceilings: those that computing bounds, or all where it bounds none."""
         bound = [one for one in self.launches if one.work is not None and one.work.bound == "compute"]
-        return list(dict.fromkeys(launch.dtype for launch in bound or self.launches))
+        return bound or list(self.launches)
+
+
+@dataclass(frozen=True)
+class _Roof:
+    """A slope, and ceilings by dtype; the slope is None where memory's rate could not be had."""
+
+    bytes_per_s: float | None
+    flops_per_s: dict[str, float]
+    documented: bool
+
+    @property
+    def dashes(self) -> Literal["-", "--"]:
+        """The style of its lines."""
+        return "--" if self.documented else "-"
+
+    def meets(self, rate: float) -> float:
+        """The intensity at which a ceiling meets the slope; 0 where there is no slope."""
+        return 0.0 if self.bytes_per_s is None else rate / self.bytes_per_s
 
 
 def can_be_drawn(launch: Launch) -> bool:
@@ -55,18 +73,18 @@ def can_be_drawn(launch: Launch) -> bool:
 def draw_roofline(axes: Axes, drawn: Drawn) -> None:
     """Roofs, marks and names; at least one launch."""
     places = [_intensity(launch) for launch in drawn.launches]
-    ceilings = _ceilings(drawn)
-    corners = [rate / roof for roof, dashed in _memory_roofs(drawn) for rate in ceilings[0 if dashed else 1].values()]
-    left, right = _around(min(places), max(*places, *corners, 0), _LEFT_MARKS, _RIGHT_MARKS)
+    roofs = _roofs(drawn)
+    ceilings = [(rate, roof.meets(rate)) for roof in roofs for rate in roof.flops_per_s.values()]
+    left, right = _around(min(places), max([*places, *(at for _, at in ceilings)]), _LEFT_MARKS, _RIGHT_MARKS)
     marked = [rate for launch in drawn.launches for rate in _rates(launch)]
-    low, high = min(marked) / 4, max([*marked, *(rate for rates in ceilings for rate in rates.values())]) * 3
+    low, high = min(marked) / 4, max([*marked, *(rate for rate, _ in ceilings)]) * 3
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlim(left, right)
     axes.set_ylim(low, high)
-    for roof, dashed in _memory_roofs(drawn):
-        _draw_roof(axes, roof, ceilings[0 if dashed else 1], dashed, (left, right))
-    _name_ceilings(axes, ceilings)
+    for roof in roofs:
+        _draw_roof(axes, roof, (left, right))
+    _name_ceilings(axes, roofs)
     for launch in drawn.launches:
         _draw_marks(axes, launch)
     _draw_names(axes, drawn)
@@ -80,12 +98,8 @@ def draw_roofline(axes: Axes, drawn: Drawn) -> None:
 def draw_key(axes: Axes, drawn: Drawn) -> None:
     """What lines and marks are; a kind that is not drawn is not named."""
     axes.axis("off")
-    documented, own = _ceilings(drawn)
-    handles = []
-    for roof, dashed in _memory_roofs(drawn):
-        who = "data sheet" if dashed else "measured in this session: copy and matmul"
-        words = f"roof, {who}: {_peaks_words(roof, documented if dashed else own)}"
-        handles.append(Line2D([], [], color=FAINT, linestyle="--" if dashed else "-", linewidth=1.4, label=words))
+    roofs = [(roof.dashes, _roof_words(roof)) for roof in _roofs(drawn)]
+    handles = [Line2D([], [], color=FAINT, linestyle=style, linewidth=1.4, label=words) for style, words in roofs]
     if any(isinstance(launch.predicted, Prediction) for launch in drawn.launches):
         handles += [
             Line2D([], [], label="predicted: the most that the data sheet allows", **_hollow()),
@@ -96,9 +110,12 @@ def draw_key(axes: Axes, drawn: Drawn) -> None:
     axes.legend(handles=handles, loc="lower left", fontsize=8.5, frameon=False, borderpad=0, labelspacing=0.35)
 
 
-def _peaks_words(bytes_per_s: float, ceilings: dict[str, float]) -> str:
-    said = [f"{digits(rate / 1e12)} TFLOP/s {'/'.join(dtypes)}" for rate, dtypes in sorted(_by_rate(ceilings).items())]
-    return ", ".join([f"{bytes_per_s / 1e12:.3g} TB/s", *said])
+def _roof_words(roof: _Roof) -> str:
+    memory = [] if roof.bytes_per_s is None else [f"{roof.bytes_per_s / 1e12:.3g} TB/s"]
+    rates = sorted(_by_rate(roof.flops_per_s).items())
+    said = ", ".join([*memory, *(f"{digits(rate / 1e12)} TFLOP/s {'/'.join(dtypes)}" for rate, dtypes in rates)])
+    beside = " and ".join(["copy"] * bool(memory) + ["matmul"] * bool(rates))
+    return f"roof, {'data sheet' if roof.documented else f'measured in this session: {beside}'}: {said}"
 
 
 def _by_rate(ceilings: dict[str, float]) -> dict[float, list[str]]:
@@ -136,40 +153,37 @@ def _around(low: float, high: float, left: float, right: float) -> tuple[float, 
     return 10 ** (middle - half - left * step), 10 ** (middle + half + (1 - right) * step)
 
 
-def _memory_roofs(drawn: Drawn) -> list[tuple[float, bool]]:
-    """Bytes per second, and whether it is the documented one."""
-    documented = [] if drawn.card is None else [(drawn.card.memory_bytes_per_s, True)]
-    return documented + ([(drawn.roofs.bytes_per_s, False)] if drawn.roofs and drawn.roofs.bytes_per_s > 0 else [])
+def _roofs(drawn: Drawn) -> list[_Roof]:
+    """The documented one, with the ceilings that something is predicted by, then the session's own."""
+    dtypes = dict.fromkeys(launch.dtype for launch in drawn.below_ceilings)
+    predicted = {launch.dtype for launch in drawn.below_ceilings if isinstance(launch.predicted, Prediction)}
+    found = []
+    if drawn.card is not None:
+        peaks = {dtype: drawn.card.flops_per_s[dtype] for dtype in dtypes if dtype in predicted}
+        found.append(_Roof(drawn.card.memory_bytes_per_s, peaks, documented=True))
+    if drawn.roofs is not None:
+        own = {dtype: drawn.roofs.flops_per_s[dtype] for dtype in dtypes if dtype in drawn.roofs.flops_per_s}
+        found.append(_Roof(drawn.roofs.bytes_per_s, own, documented=False))
+    return [roof for roof in found if roof.bytes_per_s is not None or roof.flops_per_s]
 
 
-def _ceilings(drawn: Drawn) -> tuple[dict[str, float], dict[str, float]]:
-    """By dtype: the documented, and the session's own."""
-    documented = {} if drawn.card is None else drawn.card.flops_per_s
-    own = {} if drawn.roofs is None else drawn.roofs.flops_per_s
-    return (
-        {dtype: documented[dtype] for dtype in drawn.dtypes if dtype in documented},
-        {dtype: own[dtype] for dtype in drawn.dtypes if dtype in own},
-    )
-
-
-def _draw_roof(
-    axes: Axes, bytes_per_s: float, ceilings: dict[str, float], dashed: bool, limits: tuple[float, float]
-) -> None:
+def _draw_roof(axes: Axes, roof: _Roof, limits: tuple[float, float]) -> None:
     """The slope up to the highest ceiling, and each ceiling from where it meets the slope."""
     left, right = limits
-    dashes = "--" if dashed else "-"
-    end = min(right, max(ceilings.values(), default=math.inf) / bytes_per_s)
-    axes.plot([left, end], [left * bytes_per_s, end * bytes_per_s], dashes, color=FAINT, linewidth=1.4, zorder=1)
-    for rate in set(ceilings.values()):
-        meets = max(left, rate / bytes_per_s)
+    ceilings = set(roof.flops_per_s.values())
+    if roof.bytes_per_s is not None:
+        ends = [left, min(right, max(ceilings, default=math.inf) / roof.bytes_per_s)]
+        axes.plot(ends, [end * roof.bytes_per_s for end in ends], roof.dashes, color=FAINT, linewidth=1.4, zorder=1)
+    for rate in ceilings:
+        meets = max(left, roof.meets(rate))
         if meets < right:
-            axes.plot([meets, right], [rate, rate], dashes, color=FAINT, linewidth=1.4, zorder=1)
+            axes.plot([meets, right], [rate, rate], roof.dashes, color=FAINT, linewidth=1.4, zorder=1)
 
 
-def _name_ceilings(axes: Axes, ceilings: tuple[dict[str, float], dict[str, float]]) -> None:
+def _name_ceilings(axes: Axes, roofs: list[_Roof]) -> None:
     """The dtypes of each ceiling, to the right of it: of the documented one, else of the session's own."""
-    documented, own = ceilings
-    for rate, dtypes in _by_rate({**own, **documented}).items():
+    named = {dtype: rate for roof in reversed(roofs) for dtype, rate in roof.flops_per_s.items()}
+    for rate, dtypes in _by_rate(named).items():
         axes.annotate(
             "\n".join(dtypes),
             (1, rate),
@@ -200,8 +214,8 @@ def _draw_names(axes: Axes, drawn: Drawn) -> None:
     """
     ordered = sorted(drawn.launches, key=lambda launch: -_intensity(launch))
     slot = _SLOT_INCHES / PANEL_INCHES
-    above = [launch for launch in ordered if _is_moving(launch, drawn)]
-    below = [launch for launch in ordered if not _is_moving(launch, drawn)]
+    above = [launch for launch in ordered if _is_moving(launch)]
+    below = [launch for launch in ordered if not _is_moving(launch)]
     for side, top, column, align in ((above, 0.96, _LEFT_NAMES, "right"), (below, 0.4, _RIGHT_NAMES, "left")):
         for place, launch in enumerate(side):
             away = 4 if align == "left" else -4
@@ -227,8 +241,8 @@ def _draw_names(axes: Axes, drawn: Drawn) -> None:
             )
 
 
-def _is_moving(launch: Launch, drawn: Drawn) -> bool:
+def _is_moving(launch: Launch) -> bool:
     if isinstance(launch.predicted, Prediction):
         return launch.predicted.limit == "memory"
     assert launch.work is not None
-    return launch.work.bound == "memory" or drawn.roofs is None
+    return launch.work.bound == "memory"

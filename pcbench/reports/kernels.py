@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from matplotlib.figure import Figure
 
@@ -25,6 +25,15 @@ _KEY_INCHES = 0.95
 _NAMED = 3
 _USUAL = "sm_90"
 """The target whose roofline is drawn where several have as many predictions."""
+_OF_THE_COPY = "The copy reads as much as it writes: a kernel that mostly reads may exceed its rate. "
+_DOUBTS: Mapping[str, Callable[[Measured], bool]] = {
+    "At a clock that was held down for some samples": lambda one: (
+        isinstance(one.throttled, float) and one.throttled > 0
+    ),
+    "With the CPU's time in some samples": lambda one: one.unqueued > 0,
+    "On inputs that may be cached": lambda one: not one.rotated,
+}
+"""What a measurement may be doubted for, in words, and whether it is."""
 _FLOOR = (
     "Predicted: bytes / the peak of memory or operations / that of the dtype, whichever takes longer, as each kernel's "
     "own model counts them: a bound, not a forecast. "
@@ -58,7 +67,12 @@ def _draw(shown: Shown) -> Figure | None:
 
 def _gpu(one: Kernels) -> str:
     """The card that was measured; empty where none was."""
-    return next((launch.measured.gpu for launch in one.launches if isinstance(launch.measured, Measured)), "")
+    return next((measured.gpu for _, measured in _timed(one.launches)), "")
+
+
+def _timed(launches: Iterable[Launch]) -> list[tuple[Launch, Measured]]:
+    """Those of them that were measured."""
+    return [(launch, launch.measured) for launch in launches if isinstance(launch.measured, Measured)]
 
 
 def _targets(one: Kernels) -> list[str]:
@@ -68,16 +82,13 @@ def _targets(one: Kernels) -> list[str]:
 def _roofline(one: Kernels) -> Drawn | None:
     """One launch of each kernel on the card that was measured, else on that of the target with most predictions."""
     gpu, able = _gpu(one), [launch for launch in one.launches if can_be_drawn(launch)]
-    measured = [launch for launch in able if isinstance(launch.measured, Measured)]
+    measured = [launch for launch, _ in _timed(able)]
     targets = [launch.target for launch in (measured or able)]
     if not targets:
         return None
     target = max(dict.fromkeys(targets), key=lambda one: (targets.count(one), one == _USUAL))
     here = by_kernel(launch for launch in able if launch.target == target)
-    chosen = tuple(
-        next((launch for launch in launches if isinstance(launch.measured, Measured)), launches[0])
-        for launches in here.values()
-    )
+    chosen = tuple(next((launch for launch, _ in _timed(launches)), launches[0]) for launches in here.values())
     own = [times for times in one.timed if times.gpu == gpu]
     return Drawn(chosen[0].card, roofs(own) if own else None, chosen)
 
@@ -89,7 +100,7 @@ def _heading(one: Kernels, drawn: Drawn) -> str:
         target = drawn.launches[0].target
         return f"Roofline of the {drawn.card.name if drawn.card else target} ({target}). Nothing measured: {why}"
     on = [launch for launch in one.launches if launch.target == drawn.launches[0].target]
-    missing = sum(isinstance(launch.measured, Unknown) for launch in on)
+    missing = len(on) - len(_timed(on))
     unmeasured = f"; {missing} of {counted(len(on), 'launch', 'launches')} not measured" if missing else ""
     return f"Roofline of the {_gpu(one)}{unmeasured}"
 
@@ -99,20 +110,18 @@ def _finding(timed: Kernels, built: Kernels | None) -> str:
 
 
 def _reached(one: Kernels) -> str:
-    measured = [launch for launch in one.launches if isinstance(launch.measured, Measured)]
-    shares = [
-        (launch.measured.of_roof, launch.kernel)
-        for launch in measured
-        if isinstance(launch.measured, Measured) and isinstance(launch.measured.of_roof, float)
-    ]
+    found = _timed(one.launches)
+    shares = [(of, launch.kernel) for launch, measured in found if isinstance(of := measured.of_roof, float)]
     count = counted(len(by_kernel(one.launches)), "kernel")
-    if not measured:
+    if not found:
         return f"{count} compiled for {listed(_targets(one) or ['no target'])}, nothing measured on a GPU"
     if not shares:
-        return f"{_gpu(one)}: {count}, no roof measured beside them"
+        return f"{_gpu(one)}: {count}, no rate of a copy or a matmul to compare with"
     (low, slowest), (high, fastest) = min(shares), max(shares)
     said = f"{low:.0%} ({slowest})" if len(shares) == 1 else f"{low:.0%} ({slowest}) to {high:.0%} ({fastest})"
-    return f"{_gpu(one)}: {counted(len(by_kernel(measured)), 'kernel')} at {said} of the measured roof"
+    beside = sorted({measured.beside for _, measured in found if isinstance(measured.of_roof, float)})
+    rate = " or ".join(f"the {which}'s" for which in beside)
+    return f"{_gpu(one)}: {counted(len(by_kernel(launch for launch, _ in found)), 'kernel')} at {said} of {rate} rate"
 
 
 def _changed(one: Kernels) -> list[str]:
@@ -139,16 +148,21 @@ def _with(launches: Sequence[Launch], weight: Weight) -> list[str]:
 def _caption(found: Sequence[Kernels], timed: Kernels, drawn: Drawn | None, built: Kernels | None) -> str:
     said = []
     if drawn is not None:
-        counts = sorted({one.measured.seconds.n for one in drawn.launches if isinstance(one.measured, Measured)})
+        measured = _timed(drawn.launches)
+        counts = sorted({one.seconds.n for _, one in measured})
         said.append(_FLOOR if any(isinstance(one.predicted, Prediction) for one in drawn.launches) else "")
-        said.append(f"Measured: median of {counts_of(counts, 'sample', 'samples')}. " if counts else "")
+        said.append(
+            f"Measured: median of {counts_of(counts, 'sample', 'samples')}, one process each. " if counts else ""
+        )
         said.append(f"Peaks: {drawn.card.source}. " if drawn.card else "")
-        held = [one.kernel for one in drawn.launches if _is_held(one)]
-        said.append(f"At a clock that was held down for some samples: {', '.join(held)}. " if held else "")
+        said.append(_OF_THE_COPY if any(one.beside == "copy" for _, one in measured) else "")
+        for words, doubted in _DOUBTS.items():
+            named = ", ".join(launch.kernel for launch, one in measured if doubted(one))
+            said.append(f"{words}: {named}. " if named else "")
     if built is not None:
         said.append(
             "Below, regs and occ.: registers and occupancy of the function that fills a multiprocessor least, the "
-            "darker the less; spills: stores, of all its functions; exact, n = 1 compile. "
+            "darker the less; spills: stores and loads, of all its functions; exact, n = 1 compile. "
         )
     total = len({launch.name for one in found for launch in one.launches})
     shown = len(by_kernel(launch for one in found for launch in one.launches))
@@ -162,20 +176,15 @@ def _caption(found: Sequence[Kernels], timed: Kernels, drawn: Drawn | None, buil
     return "".join([*said, places, f"Commit {commits} on {ran}", compiler])
 
 
-def _is_held(launch: Launch) -> bool:
-    measured = launch.measured
-    return isinstance(measured, Measured) and isinstance(measured.throttled, float) and measured.throttled > 0
-
-
 def _said(shown: Shown) -> list[str]:
     found = kernels(shown)
     sources = {one.card.name: one.card.source for each in found for one in each.launches if one.card is not None}
     said = [f"Documented peaks of the {card}: {source}." for card, source in sources.items()]
     for one in found:
-        held = sum(map(_is_held, one.launches))
-        if held:
-            of = counted(len(one.timed), "timed launch", "timed launches")
-            said.append(f"{one.place}: {held} of {of} had samples at a clock that was held down; see the table.")
+        of = counted(len(one.timed), "timed launch", "timed launches")
+        for words, doubted in _DOUBTS.items():
+            many = sum(doubted(measured) for _, measured in _timed(one.launches))
+            said += [f"{one.place}: {words[0].lower()}{words[1:]}: {many} of {of}; see the table."] if many else []
         lacking = Counter(f"{what}: {why}" for times in one.timed for what, why in times.unavailable.items())
         for what, many in lacking.items():
             said.append(f"{one.place}: not had of {counted(many, 'timed launch', 'timed launches')}: {what}.")
