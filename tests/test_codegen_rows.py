@@ -69,7 +69,7 @@ def test_the_table_shows_every_metric_the_hash_and_the_shape_of_a_row() -> None:
 
     shown = "\n".join(table_lines(rows(made)))
 
-    for value in (*(f"{number:,}" for number in numbers.values()), "0.5 registers", "1,012 HGMMA", "quite_new 77"):
+    for value in (*(f"{number:,}" for number in numbers.values()), "0.5 (by registers)", "1,012 HGMMA", "quite_new 77"):
         assert value in shown
     for words in ("softmax _softmax float16 rows=4096 columns=1024 BLOCK=1024 num_warps=8", "a" * 64, "C7511"):
         assert words in shown

@@ -92,7 +92,7 @@ def test_the_title_of_what_was_measured_names_card_and_the_least_and_the_greates
     assert title_of(kernels_run(0, [], [fast])) == "NVIDIA H200: 1 kernel at 96% (softmax) of the copy's rate"
     product = times("matmul", work=COMPUTING)
     assert title_of(kernels_run(0, [], [product])) == "NVIDIA H200: 1 kernel at 99% (matmul) of the matmul's rate"
-    assert title_of(kernels_run(0, [], [fast, product])).endswith("of the copy's or the matmul's rate")
+    assert title_of(kernels_run(0, [], [fast, product])).endswith("of the copy's or matmul's rate")
 
 
 def test_the_caption_says_that_the_samples_of_a_launch_are_of_one_process() -> None:
@@ -108,6 +108,7 @@ def test_a_kernel_that_mostly_reads_may_exceed_the_copy_and_the_caption_says_why
     assert title_of(reading) == "NVIDIA H200: 1 kernel at 109% (row_sum) of the copy's rate"
     assert why in caption_of(reading)
     assert why not in caption_of(kernels_run(0, [], [times("matmul", work=COMPUTING)]))
+    assert why not in caption_of(kernels_run(0, [], [times(copy_bytes_per_s=None)]))
 
 
 def test_without_a_copy_the_ceiling_of_the_matmul_is_drawn_and_what_memory_bounds_has_no_share() -> None:

@@ -72,9 +72,10 @@ def _cell(row: CodegenRow, metric: str) -> str:
         stored, loaded = row.metrics.get("spill_store_bytes"), row.metrics.get("spill_load_bytes")
         told = f" ({_number(row, 'spill_store_bytes')}/{_number(row, 'spill_load_bytes')} B)"
         return f"{_number(row, metric)}/{_number(row, 'spill_loads')}" + (told if stored or loaded else "")
-    word = {"occupancy": "occupancy_limit", "mma": "mma_class"}.get(metric)
-    if word is not None and metric in row.metrics and word in row.words:
-        return f"{_number(row, metric)} {row.words[word]}"
+    if metric == "occupancy" and metric in row.metrics and "occupancy_limit" in row.words:
+        return f"{_number(row, metric)} (by {row.words['occupancy_limit']})"
+    if metric == "mma" and metric in row.metrics and "mma_class" in row.words:
+        return f"{_number(row, metric)} {row.words['mma_class']}"
     return _number(row, metric)
 
 

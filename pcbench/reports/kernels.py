@@ -120,8 +120,10 @@ def _reached(one: Kernels) -> str:
     (low, slowest), (high, fastest) = min(shares), max(shares)
     said = f"{low:.0%} ({slowest})" if len(shares) == 1 else f"{low:.0%} ({slowest}) to {high:.0%} ({fastest})"
     beside = sorted({measured.beside for _, measured in found if isinstance(measured.of_roof, float)})
-    rate = " or ".join(f"the {which}'s" for which in beside)
-    return f"{_gpu(one)}: {counted(len(by_kernel(launch for launch, _ in found)), 'kernel')} at {said} of {rate} rate"
+    rate = " or ".join(f"{which}'s" for which in beside)
+    return (
+        f"{_gpu(one)}: {counted(len(by_kernel(launch for launch, _ in found)), 'kernel')} at {said} of the {rate} rate"
+    )
 
 
 def _changed(one: Kernels) -> list[str]:
@@ -155,7 +157,8 @@ def _caption(found: Sequence[Kernels], timed: Kernels, drawn: Drawn | None, buil
             f"Measured: median of {counts_of(counts, 'sample', 'samples')}, one process each. " if counts else ""
         )
         said.append(f"Peaks: {drawn.card.source}. " if drawn.card else "")
-        said.append(_OF_THE_COPY if any(one.beside == "copy" for _, one in measured) else "")
+        of_the_copy = any(one.beside == "copy" and isinstance(one.of_roof, float) for _, one in measured)
+        said.append(_OF_THE_COPY if of_the_copy else "")
         for words, doubted in _DOUBTS.items():
             named = ", ".join(launch.kernel for launch, one in measured if doubted(one))
             said.append(f"{words}: {named}. " if named else "")
