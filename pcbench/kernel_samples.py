@@ -106,7 +106,8 @@ def read_times(stored: Mapping[str, Any]) -> KernelTimes:
 
     Raises:
         KeyError, TypeError, ValueError: They have another form.
-        ResultsError: They have no sample, or one that is no time, or another number of the rival's.
+        ResultsError: They have no sample, or one that is no time, or another number of the rival's, or a roof that
+            is no rate.
     """
     texts = {name: str(stored[name]) for name in ("kernel", "sizes", "dtype", "gpu", "target", "rival")}
     times = KernelTimes(
@@ -125,6 +126,10 @@ def read_times(stored: Mapping[str, Any]) -> KernelTimes:
     for sample in (*times.samples, *times.rival_samples):
         if not 0 < sample.seconds < math.inf:
             raise ResultsError(f"{times.launch} has a sample of {sample.seconds} s")
+    rates = (times.copy_bytes_per_s, *times.matmul_flops_per_s.values())
+    for rate in rates:
+        if rate is not None and not 0 < rate < math.inf:
+            raise ResultsError(f"{times.launch} has a roof of {rate}")
     return times
 
 

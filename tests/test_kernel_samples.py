@@ -43,3 +43,12 @@ def test_stored_times_without_samples_or_with_rivals_that_are_not_beside_them_ar
 
     with pytest.raises(ResultsError, match=f"has {samples} samples, and {rivals} of its rival"):
         read_times(stored)
+
+
+@pytest.mark.parametrize("rate", [0.0, -1e12, math.nan, math.inf])
+def test_stored_times_with_a_roof_that_is_no_rate_are_refused(gpu: FakeGpu, rate: float) -> None:
+    times = timed(gpu, adding(gpu), pairs=2)
+
+    for changed in (replace(times, copy_bytes_per_s=rate), replace(times, matmul_flops_per_s={"float16": rate})):
+        with pytest.raises(ResultsError, match="has a roof of"):
+            read_times(asdict(changed))
