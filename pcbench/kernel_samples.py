@@ -9,6 +9,9 @@ from typing import Any, Literal
 
 from pcbench.errors import ResultsError
 
+_MOST = 2.0**80
+"""No kernel moves or computes as much."""
+
 
 @dataclass(frozen=True)
 class Work:
@@ -98,7 +101,11 @@ def read_work(stored: Mapping[str, Any]) -> Work:
     bound = stored["bound"]
     if bound not in ("memory", "compute"):
         raise ValueError(f"{bound!r} bounds no kernel")
-    return Work(int(stored["bytes_moved"]), int(stored["bytes_requested"]), int(stored["flops"]), bound)
+    amounts = {name: stored[name] for name in ("bytes_moved", "bytes_requested", "flops")}
+    for name, amount in amounts.items():
+        if not 0 <= amount < _MOST:
+            raise ValueError(f"{name} is {amount!r:.40}")
+    return Work(**{name: int(amount) for name, amount in amounts.items()}, bound=bound)
 
 
 def read_times(stored: Mapping[str, Any]) -> KernelTimes:

@@ -18,6 +18,7 @@ from pcbench import processes
 from pcbench.errors import PcbenchError, UnavailableError
 from pcbench.sample_store import Absent
 from pcbench.status import Status
+from pcbench.whole_files import write_whole
 
 _UNSAFE = re.compile(r"[^\w.-]")
 
@@ -35,13 +36,17 @@ def taken_once(record: str, use: str, take: Callable[[], Any]) -> Any:
     with _folder() as folder:
         file = folder / f"{_UNSAFE.sub('_', record)}.json"
         if not file.is_file() or use in json.loads(file.read_text())["used"]:
-            file.write_text(json.dumps({"used": []} | _outcome(take)))
+            _write(file, {"used": []} | _outcome(take))
         known = json.loads(file.read_text())
         known["used"].append(use)
-        file.write_text(json.dumps(known))
+        _write(file, known)
     if "absent" in known:
         raise Absent(*known["absent"])
     return known["taken"]
+
+
+def _write(file: Path, known: dict[str, Any]) -> None:
+    write_whole(file, json.dumps(known).encode())
 
 
 def _outcome(take: Callable[[], Any]) -> dict[str, Any]:

@@ -14,6 +14,9 @@ HEAD = {"commit": "abc", "environment": "shared", "torch": "2.15.0", "threads": 
 HEAD |= {"compiler": "g++ 12", "load_average": 1}
 
 
+WORK = {"bytes_moved": 1, "bytes_requested": 1, "flops": 1, "bound": "memory"}
+
+
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return sidecar_path(tmp_path / "0123abcd-shared-py3.11.json")
@@ -88,6 +91,10 @@ def test_a_census_of_another_form_is_named_and_the_rest_is_read(path: Path, cens
         ([told(metrics="many")], "softmax for sm_90: metrics is a text"),
         ([told(), told(status="WHO")], "softmax for sm_90: status is 'WHO'"),
         ([told(metrics={})], "softmax for sm_90: has status OK and no metrics"),
+        ([told(registers=10**400)], "softmax for sm_90: metrics.registers is 1000"),
+        ([told(occupancy=3.5)], "softmax for sm_90: metrics.occupancy is 3.5, not a share"),
+        ([told(work=WORK | {"flops": 10**400})], "softmax for sm_90: work has another form: ValueError: flops is 1000"),
+        ([told(work=WORK | {"flops": -1})], "softmax for sm_90: work has another form: ValueError: flops is -1"),
     ],
 )
 def test_rows_of_codegen_of_another_form_are_named_and_the_rest_is_read(path: Path, rows: Any, words: str) -> None:

@@ -12,6 +12,7 @@ import torch
 from fake_gpu import KERNEL_S, RIVAL_S, FakeGpu, adding, calls_later, kernel_of, timed, vectors, with_small_roofs
 from pcbench_kernels import Kernel, softmax
 
+from pcbench.errors import UnavailableError
 from pcbench.kernel_timing.agreement import WrongResultError
 from pcbench.status import Status
 
@@ -172,3 +173,41 @@ def test_a_kernel_of_reduced_inputs_is_judged_by_its_rival_and_has_none_where_th
     assert times.unavailable["rival"] == "this torch has no kernel for the same"
     assert timed(gpu, alone, dtype=torch.bfloat16).samples
     assert timed(gpu, beside).rival_samples
+
+
+def test_integers_are_compared_exactly_and_show_what_a_run_leaves_unwritten(gpu: FakeGpu) -> None:
+    def places(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:  # noqa: ARG001  # one signature for all launches
+        return 1_000_000 + torch.arange(x.numel())
+
+    def off_by_one(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return places(x, y) + (torch.arange(x.numel()) == 3)
+
+    right, wrong = (kernel_of(gpu.running("kernel", KERNEL_S, launch), places) for launch in (places, off_by_one))
+    assert timed(gpu, right).samples
+    with pytest.raises(WrongResultError, match="off by 1e-06 of"):
+        timed(gpu, wrong)
+    gpu.dead = True
+    with pytest.raises(WrongResultError, match="in the last timed launches"):
+        timed(gpu, right)
+
+
+def test_a_rival_that_computes_something_else_excuses_nothing(gpu: FakeGpu) -> None:
+    zeros, other = (gpu.running(name, KERNEL_S, lambda x, y: torch.zeros_like(x)) for name in ("kernel", "rival"))
+    with pytest.raises(WrongResultError, match="is off by 1 of"):
+        timed(gpu, kernel_of(zeros, torch.add, reduced=True, rival=other))
+
+
+def test_an_answer_that_nothing_can_be_compared_with_is_told(gpu: FakeGpu) -> None:
+    nothing = kernel_of(gpu.running("kernel", KERNEL_S, lambda x, y: None), lambda x, y: None)
+    infinite = kernel_of(gpu.running("kernel", KERNEL_S, torch.div), lambda x, y: x / 0)
+
+    with pytest.raises(WrongResultError, match="there is no tensor that its answer could be compared with"):
+        timed(gpu, nothing)
+    with pytest.raises(UnavailableError, match="the reference's output 0 of input set 0 is not finite"):
+        timed(gpu, infinite)
+
+
+def test_an_output_that_is_an_input_stays_as_it_is(gpu: FakeGpu) -> None:
+    both = kernel_of(gpu.running("kernel", KERNEL_S, lambda x, y: (x + y, x)), lambda x, y: (x + y, x))
+
+    assert timed(gpu, both).samples

@@ -117,6 +117,13 @@ def test_what_each_tuned_launch_chose_is_an_entry_of_the_configuration(
     assert timed(gpu, adding(gpu)).config == ("BLOCK=1 num_warps=4", "BLOCK=2 num_warps=8")
 
 
+def test_a_kernel_whose_inputs_are_no_tensors_is_timed(gpu: FakeGpu) -> None:
+    filling = gpu.running("kernel", KERNEL_S, lambda count, value: torch.full((count,), value))
+    kernel = kernel_of(filling, lambda count, value: torch.full((count,), value), inputs=lambda *asked: (64, 2.0))
+
+    assert timed(gpu, kernel).samples
+
+
 def test_memory_that_ends_on_the_way_is_said(gpu: FakeGpu) -> None:
     def full(*tensors: torch.Tensor) -> torch.Tensor:  # noqa: ARG001  # a kernel's
         raise torch.OutOfMemoryError("tried to allocate 8 GiB")

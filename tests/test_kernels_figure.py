@@ -50,6 +50,10 @@ EXAMPLES: dict[str, Callable[[], Figure]] = {
             unmeasured={f"softmax float16 {SIZES}": "no " * 90},
         ),
     ),
+    "dollars in what the assembler says": lambda: figure_of(
+        kernels_run(0, [compiled()]),
+        kernels_run(1, [compiled(code="b", warnings=["Potential Performance Loss at $L__BB0_2 and $L_{BB0_3"])]),
+    ),
 }
 
 

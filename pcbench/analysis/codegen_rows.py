@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -14,6 +13,7 @@ from pcbench.status import Status
 
 SCHEMA = 1
 
+_LARGEST = 2.0**63
 _MAKE_AGAIN = "`pcbench codegen --json FILE` writes such files: make it again"
 
 
@@ -143,6 +143,8 @@ def _row(told: Mapping[str, Any]) -> CodegenRow:
         assembly=optional(told.get("assembly"), str, "assembly"),
         work=_work(told),
     )
+    if not 0 <= row.metrics.get("occupancy", 0) <= 1:
+        raise ResultsError(f"metrics.occupancy is {row.metrics['occupancy']}, not a share")
     wanted = {"function": key.function, "target": key.target, "sha256": row.sha256, "metrics": row.metrics}
     lacking = [name for name, value in wanted.items() if not value] if row.status is Status.OK else []
     if lacking:
@@ -181,6 +183,6 @@ def _number(told: Mapping[str, Any], name: str) -> float | None:
 
 
 def _finite(value: object, what: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ResultsError(f"{what} is {value!r}, not a number")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not -_LARGEST < value < _LARGEST:
+        raise ResultsError(f"{what} is {value!r:.40}, not a number")
     return value

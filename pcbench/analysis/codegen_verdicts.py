@@ -70,7 +70,8 @@ def judge_codegen(
 def judge_without_rows(before: Measurement, now: Measurement, policy: Policy) -> Said:
     """The verdict on two stored numbers of a case, baseline first, where :func:`judge_codegen` has none.
 
-    More registers or instructions may cost nothing, and fewer are no gain by themselves.
+    More registers or instructions may cost nothing, and fewer are no gain by themselves; as many instructions may be
+    others, which narrow accesses, for one, do not add to.
 
     Args:
         policy: The case's own.
@@ -78,7 +79,9 @@ def judge_without_rows(before: Measurement, now: Measurement, policy: Policy) ->
     said, what = judge_stored(before, now, policy), before.codegen
     if what not in ("", *QUANTITIES):
         return _unknown(what)
-    if what in ("", *_GAINS) or said.verdict not in (Verdict.SLOWER, Verdict.FASTER, Verdict.CHANGED):
+    if what in ("", *_GAINS) or (said.verdict is Verdict.SAME and what != _OTHERS):
+        return said
+    if said.verdict not in (Verdict.SLOWER, Verdict.FASTER, Verdict.CHANGED, Verdict.SAME):
         return said
     return Said(Verdict.INCONCLUSIVE, f"{said.reason}; {UNTOLD}", said.rule, _BY_DIFF)
 
@@ -108,12 +111,11 @@ def _unless_a_gain(what: str, found: Compared, numbers: str, notes: Sequence[Cha
         return Said(Verdict.INCONCLUSIVE, numbers + why, "codegen rules", _BY_DIFF)
     if all(pair.same_code for pair in found.pairs) and not (found.missing or found.new):
         return Said(Verdict.SAME, "; ".join(["the same machine code", *said]), "codegen rules")
-    differing = counted(sum(not pair.same_code for pair in found.pairs), "compilation")
-    return Said(
-        Verdict.SAME,
-        numbers + "; ".join([f"the code of {differing} differs, and no rule fired", *said]),
-        "codegen rules",
-    )
+    differing, alone = sum(not pair.same_code for pair in found.pairs), len(found.missing) + len(found.new)
+    words = [f"the code of {counted(differing, 'compilation')} differs, and no rule fired"] if differing else []
+    words += [f"{counted(alone, 'compilation')} of one side alone"] if alone else []
+    verdict = Verdict.INCONCLUSIVE if found.missing else Verdict.SAME
+    return Said(verdict, numbers + "; ".join([*words, *said]), "codegen rules", _BY_DIFF if found.missing else "")
 
 
 def _sentences(changes: Sequence[Change]) -> str:

@@ -18,7 +18,7 @@ from triton.runtime.jit import JITFunction, KernelInterface
 from pcbench import discovery
 from pcbench.codegen import plain_function
 from pcbench.errors import ExtensionError, UnavailableError
-from pcbench.kernel_samples import Work
+from pcbench.kernel_samples import Work, read_work
 
 _KERNELS = Path(pcbench_kernels.__file__).parent
 
@@ -94,9 +94,18 @@ def load_kernel(name: str, cwd: Path) -> Kernel:
 
 
 def work_of(kernel: Kernel, sizes: Sizes, dtype: torch.dtype) -> Work:
-    """What a call of a kernel has to do at sizes and a dtype."""
-    moved, requested = kernel.bytes_moved(sizes, dtype), kernel.bytes_requested(sizes, dtype)
-    return Work(moved, requested, kernel.flops(sizes), kernel.bound)
+    """What a call of a kernel has to do at sizes and a dtype.
+
+    Raises:
+        UnavailableError: Its own functions raised, or do not give numbers.
+    """
+    try:
+        moved, requested = kernel.bytes_moved(sizes, dtype), kernel.bytes_requested(sizes, dtype)
+        told = {"bytes_moved": moved, "bytes_requested": requested, "flops": kernel.flops(sizes)}
+        return read_work({**told, "bound": kernel.bound})
+    except Exception as error:  # a stranger's code may raise anything: its own error is said
+        place = f"bytes_moved, bytes_requested, flops or bound at {sizes_in_words(sizes)}"
+        raise UnavailableError(f"its {place}: {type(error).__name__}: {error}") from error
 
 
 def sizes_in_words(sizes: Sizes) -> str:

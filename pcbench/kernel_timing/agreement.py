@@ -14,11 +14,13 @@ from typing import Any
 import torch
 from pcbench_kernels import Kernel
 
-from pcbench.errors import PcbenchError
+from pcbench.errors import PcbenchError, UnavailableError
 from pcbench.kernel_timing.rotation import tensors
 from pcbench.status import Status
 
 _TIMES_TORCH = 4.0
+_MOST_OF_TORCH = 0.1
+"""An error of torch's own beyond this is none of rounding: what it runs is not the same."""
 _SUMMED = 16 * 2.0**-23
 """Sums in float32 in another order than torch's are apart by that much where torch's happen to be exact."""
 _ZERO = 2.0**-40
@@ -96,6 +98,8 @@ def _wrong(
     number: int, got: list[torch.Tensor], answers: list[torch.Tensor], own: tuple[Error, ...], when: str
 ) -> Iterator[tuple[float, str]]:
     """Each error that is too large, with how many times what would be right it is."""
+    if not answers:
+        raise WrongResultError(f"{when}, there is no tensor that its answer could be compared with")
     if len(got) != len(answers):
         raise WrongResultError(f"{when}, it gave {len(got)} outputs, not {len(answers)}")
     for index, (output, answer) in enumerate(zip(got, answers, strict=True)):
@@ -103,6 +107,8 @@ def _wrong(
             raise WrongResultError(
                 f"{when}, output {index} has the shape {list(output.shape)}, not {list(answer.shape)}"
             )
+        if not answer.isfinite().all():
+            raise UnavailableError(f"the reference's output {index} of input set {number} is not finite: choose others")
         error, most = _error(output, answer), _most(output.dtype, own[index] if index < len(own) else None)
         for off, limit, of in (
             (error.largest, most.largest, "largest value"),
@@ -110,7 +116,10 @@ def _wrong(
         ):
             if not off <= limit:
                 which = f"output {index} of input set {number}"
-                yield off / limit, f"{which} is off by {off:.2g} of the answer's {of}; {limit:.2g} would be right"
+                yield (
+                    off / limit if limit else math.inf,
+                    f"{which} is off by {off:.2g} of the answer's {of}; {limit:.2g} would be right",
+                )
 
 
 def _raise_worst(wrong: Iterable[tuple[float, str]], when: str) -> None:
@@ -120,11 +129,14 @@ def _raise_worst(wrong: Iterable[tuple[float, str]], when: str) -> None:
 
 
 def _most(dtype: torch.dtype, own: Error | None) -> Error:
-    rounding = torch.finfo(dtype).eps if dtype.is_floating_point else 0.0
+    if not dtype.is_floating_point:
+        return Error(0.0, 0.0)
+    rounding = torch.finfo(dtype).eps
     if own is None:
         return Error(_SUMMED + rounding, _SUMMED + rounding)
+    largest, rms = min(own.largest, _MOST_OF_TORCH), min(own.rms, _MOST_OF_TORCH)
     # Torch's own rounds as much as the kernel does; but to one element chance may have been kinder.
-    return Error(_TIMES_TORCH * own.largest + _SUMMED + rounding, _TIMES_TORCH * own.rms + _SUMMED)
+    return Error(_TIMES_TORCH * largest + _SUMMED + rounding, _TIMES_TORCH * rms + _SUMMED)
 
 
 def _answers(kernel: Kernel, inputs: tuple[Any, ...]) -> list[torch.Tensor]:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import torch
+
 from pcbench.kernel_timing.gpu import CaptureFailedError, Gpu, Run, timed_without_cpu
 from pcbench.kernel_timing.rotation import tensors
 
@@ -62,17 +64,25 @@ def prepared(gpu: Gpu, launch: Callable[..., Any], sets: Sequence[tuple[Any, ...
         run = gpu.capture(all_of_them)
     except CaptureFailedError as error:
         not_captured = error.problem
-    _spoil(outputs)
+    _spoil(outputs, sets)
     _, lead_s = timed_without_cpu(gpu, run)
     return Launches(run, count, lead_s, outputs, not_captured)
 
 
-def _spoil(outputs: Sequence[Any]) -> None:
-    """Fill outputs with NaN, so that what a run leaves unwritten shows; integers have none and stay as they are."""
+def _spoil(outputs: Sequence[Any], sets: Sequence[tuple[Any, ...]]) -> None:
+    """Fill outputs with NaN, and integers with their largest, so that what a run leaves unwritten shows.
+
+    What is neither, as booleans, stays as it is, and so does an output that is an input.
+    """
+    kept = {tensor.untyped_storage().data_ptr() for inputs in sets for tensor in tensors(inputs)}
     for given in outputs:
         for tensor in tensors(given):
+            if tensor.untyped_storage().data_ptr() in kept:
+                continue
             if tensor.is_floating_point():
                 tensor.fill_(float("nan"))
+            elif tensor.dtype is not torch.bool and not tensor.is_complex():
+                tensor.fill_(torch.iinfo(tensor.dtype).max)
 
 
 def _count(round_s: float, sets: int) -> int:

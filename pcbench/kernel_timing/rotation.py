@@ -73,8 +73,8 @@ def input_sets(gpu: Gpu, place: Place) -> InputSets:
         UnavailableError: The memory does not hold one.
     """
     each = _bytes_of(place.inputs(0, "meta"))
-    with_outputs = max(each, place.kernel.bytes_moved(place.sizes, place.dtype))
-    wanted = max(_FEWEST_SETS, beyond_caches(gpu) // each + 1)
+    with_outputs = max(each, place.kernel.bytes_moved(place.sizes, place.dtype), 1)
+    wanted = max(_FEWEST_SETS, beyond_caches(gpu) // each + 1) if each else _FEWEST_SETS
     free = gpu.free_bytes()
     fit = int(_MOST_OF_FREE * free / with_outputs)
     if fit < 1:

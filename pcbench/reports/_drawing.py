@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Callable
 from typing import Literal
 
+import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
@@ -42,6 +43,7 @@ def look(name: str, names: tuple[str, ...]) -> tuple[str, str, Dash]:
 
 def figure(width: float, height: float) -> Figure:
     """An empty figure, in inches, laid out so that nothing is cut."""
+    matplotlib.rcParams["text.parse_math"] = False  # people's names and an assembler's warnings have dollars in them
     layout = ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.07)
     return Figure(figsize=(width, height), dpi=100, layout=layout, facecolor="white")
 
