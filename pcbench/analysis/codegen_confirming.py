@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pcbench.analysis.cards import names_by_target
 from pcbench.analysis.codegen_changes import targets_of
-from pcbench.analysis.codegen_rows import Key
+from pcbench.analysis.codegen_rows import Key, is_file, is_function
 from pcbench.analysis.quantities import listed
 
 COMPILED_AGAIN = "the same command three times on each side, on an idle machine"
@@ -17,7 +17,7 @@ def timed(key: Key) -> str:
     """What costs time on a GPU: the suite has cases of the kernels of ``kernels/``, and of no file and no function."""
     cards = names_by_target()
     where = f"{key.target} ({cards[key.target]})" if key.target in cards else key.target
-    if _is_function(key.kernel) or _is_file(key.kernel):
+    if is_function(key.kernel) or is_file(key.kernel):
         return f"timing {key.kernel} on {where}, both sides in turn: only a GPU tells"
     return f'`pcbench ab BASELINE CANDIDATE "bench_kernels.*({key.kernel} *"` on {where}: only a GPU tells'
 
@@ -25,16 +25,8 @@ def timed(key: Key) -> str:
 def looked_at(keys: Sequence[Key]) -> str:
     """What the compiler says of one kernel, for all targets of the keys; a function's types are not in them."""
     kernel, targets = keys[0].kernel, targets_of(keys)
-    if _is_function(kernel):
+    if is_function(kernel):
         where = f" for {listed(targets)}" if targets else ""
         return f"compiling {kernel}{where} with its --signature on either side shows what the compiler says"
     where = "".join(f" --target {target}" for target in targets)
     return f"`pcbench codegen {kernel}{where} --configs all` on either side shows what the compiler says"
-
-
-def _is_file(kernel: str) -> bool:
-    return kernel.endswith(".py")
-
-
-def _is_function(kernel: str) -> bool:
-    return ":" in kernel and not _is_file(kernel)

@@ -17,6 +17,16 @@ _LARGEST = 2.0**63
 _MAKE_AGAIN = "`pcbench codegen --json FILE` writes such files: make it again"
 
 
+def is_file(kernel: str) -> bool:
+    """Whether a word names a kernel by its file."""
+    return kernel.endswith(".py")
+
+
+def is_function(kernel: str) -> bool:
+    """Whether a word names a plain function in a module."""
+    return ":" in kernel and not is_file(kernel)
+
+
 @dataclass(frozen=True, order=True)
 class Key:
     """Which compilation a row is of. All but the kernel are empty where its process died before it told.

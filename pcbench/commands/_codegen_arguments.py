@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from pcbench.analysis.codegen_rows import is_function
 from pcbench.codegen_asking import CHIPS
 from pcbench.commands._argument_types import above_0
 from pcbench.commands._files import check_writable
@@ -137,16 +138,6 @@ def asked(args: argparse.Namespace, kernels: Sequence[str]) -> Asked:
         assembly=args.sass,
         timeout_s=args.timeout,
     )
-
-
-def is_file(kernel: str) -> bool:
-    """Whether a word names a kernel by its file."""
-    return kernel.endswith(".py")
-
-
-def is_function(kernel: str) -> bool:
-    """Whether a word names a plain function in a module."""
-    return ":" in kernel and not is_file(kernel)
 
 
 def _constant(word: str) -> tuple[str, int | str]:

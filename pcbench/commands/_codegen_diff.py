@@ -10,10 +10,10 @@ from pathlib import Path
 
 from pcbench import processes
 from pcbench.analysis.codegen_lines import Diff, Side, as_markdown, diff_json, diff_lines
-from pcbench.analysis.codegen_rows import CodegenRow
+from pcbench.analysis.codegen_rows import CodegenRow, is_file
 from pcbench.analysis.codegen_rules import compare
 from pcbench.commands import _codegen_sides
-from pcbench.commands._codegen_arguments import STDOUT, Asked, asked, is_file
+from pcbench.commands._codegen_arguments import STDOUT, Asked, asked
 from pcbench.commands._codegen_sides import Code
 from pcbench.commands._files import write
 from pcbench.commands._policy_file import policy_of

@@ -13,10 +13,10 @@ from pathlib import Path
 import pcbench
 from pcbench import codegen_asking, discovery, side_trees
 from pcbench.analysis import parsing
-from pcbench.analysis.codegen_rows import CodegenRow, read_row, read_rows
+from pcbench.analysis.codegen_rows import CodegenRow, is_file, is_function, read_row, read_rows
 from pcbench.asking import Setting
 from pcbench.commands import _codegen_triton
-from pcbench.commands._codegen_arguments import DIFF, Asked, is_file, is_function
+from pcbench.commands._codegen_arguments import DIFF, Asked
 from pcbench.commands._progress import Step
 from pcbench.errors import PcbenchError, ResultsError, UsageError
 
